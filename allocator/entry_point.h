@@ -9,6 +9,9 @@
 #include "allocator/heap_state.h"
 
 #define CXLTIER_ENTRY extern "C" __attribute__((visibility("default")))
+#define CXLTIER_COLD __attribute__((noinline, cold))
+// The address that the entry point returns to.
+#define CXLTIER_CALLER __builtin_return_address(0)
 
 namespace cxltier::heap {
 

@@ -64,7 +64,7 @@ CXLTIER_ENTRY int mallopt(int /*option*/, int /*value*/) noexcept { return 1; }
 
 CXLTIER_ENTRY struct mallinfo2 mallinfo2() noexcept {
   const HeapSizes sizes = read_heap_sizes();
-  struct mallinfo2 answer{};
+  struct mallinfo2 answer {};
   answer.arena = sizes.mapped;
   answer.uordblks = sizes.allocated;
   answer.fordblks = sizes.mapped - sizes.allocated;
@@ -74,7 +74,7 @@ CXLTIER_ENTRY struct mallinfo2 mallinfo2() noexcept {
 
 CXLTIER_ENTRY struct mallinfo mallinfo() noexcept {
   const struct mallinfo2 wide = mallinfo2();
-  struct mallinfo answer{};
+  struct mallinfo answer {};
   answer.arena = clamp_to_int(wide.arena);
   answer.uordblks = clamp_to_int(wide.uordblks);
   answer.fordblks = clamp_to_int(wide.fordblks);

@@ -2,8 +2,9 @@
 //
 // Calls one hook when the heap has grown, at a moment when it may allocate.
 //
-// The heap grows inside the allocator's locks, where nothing of ours may run.  So growth only raises
-// a flag, and the next allocation that enters through malloc, where no lock is held, sees it.
+// The heap grows inside the allocator's locks, where nothing of ours may run.  So growth only
+// raises a flag, and the next allocation that enters through malloc, where no lock is held, sees
+// it.
 //
 //   request()          grown_to() >= threshold            attend() on an application's thread
 //   idle -------------------------------------> due ------------------------> running

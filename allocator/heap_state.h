@@ -9,9 +9,12 @@
 #include "allocator/growth_watch.h"
 #include "allocator/range_table.h"
 
+// Hidden, so that malloc reaches the flag without the global offset table.
+#pragma GCC visibility push(hidden)
 namespace cxltier::heap {
 
 extern constinit RangeTable mapped_ranges;
 extern constinit GrowthWatch growth_watch;
 
 }  // namespace cxltier::heap
+#pragma GCC visibility pop

@@ -2,8 +2,8 @@
 //
 // The embedded jemalloc under its private names; rename_jemalloc.sh gives it these.
 //
-// Semantics are those of jemalloc 5.3.0's manual for the name without the prefix.  Hidden visibility
-// makes each call a direct jump.
+// Semantics are those of jemalloc 5.3.0's manual for the name without the prefix.  Hidden
+// visibility makes each call a direct jump.
 #pragma once
 
 #include <cstddef>

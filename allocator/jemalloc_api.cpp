@@ -50,10 +50,10 @@ CXLTIER_ENTRY std::size_t nallocx(std::size_t size, int flags) noexcept {
   return cxltier_je_nallocx(size, flags);
 }
 
-CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_size,
-                          void* new_value, std::size_t new_size) noexcept;
-CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_size,
-                          void* new_value, std::size_t new_size) noexcept {
+CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
+                          std::size_t new_size) noexcept;
+CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
+                          std::size_t new_size) noexcept {
   return cxltier_je_mallctl(name, old_value, old_size, new_value, new_size);
 }
 

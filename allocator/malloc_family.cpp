@@ -17,7 +17,7 @@
 #include "allocator/entry_point.h"
 #include "allocator/jemalloc.h"
 
-#define CXLTIER_CALLER __builtin_return_address(0)
+using cxltier::heap::growth_watch;
 
 namespace {
 
@@ -48,22 +48,46 @@ int allocate_posix(void** result, std::size_t alignment, std::size_t size) noexc
   return error;
 }
 
+// The slow ways into the three busiest functions stand apart, so that these save no register and
+// have no frame.
+CXLTIER_COLD void* attend_and_malloc(std::size_t size, const void* caller) noexcept {
+  growth_watch.attend(caller);
+  return cxltier_je_malloc(size);
+}
+
+CXLTIER_COLD void* attend_and_calloc(std::size_t count, std::size_t size,
+                                     const void* caller) noexcept {
+  growth_watch.attend(caller);
+  return cxltier_je_calloc(count, size);
+}
+
+CXLTIER_COLD void* attend_and_realloc(void* block, std::size_t size, const void* caller) noexcept {
+  growth_watch.attend(caller);
+  return cxltier_je_realloc(block, size);
+}
+
 }  // namespace
 
 using cxltier::heap::attend_if_due;
 
 CXLTIER_ENTRY void* malloc(std::size_t size) noexcept {
-  attend_if_due(CXLTIER_CALLER);
+  if (growth_watch.due()) [[unlikely]] {
+    return attend_and_malloc(size, CXLTIER_CALLER);
+  }
   return cxltier_je_malloc(size);
 }
 
 CXLTIER_ENTRY void* calloc(std::size_t count, std::size_t size) noexcept {
-  attend_if_due(CXLTIER_CALLER);
+  if (growth_watch.due()) [[unlikely]] {
+    return attend_and_calloc(count, size, CXLTIER_CALLER);
+  }
   return cxltier_je_calloc(count, size);
 }
 
 CXLTIER_ENTRY void* realloc(void* block, std::size_t size) noexcept {
-  attend_if_due(CXLTIER_CALLER);
+  if (growth_watch.due()) [[unlikely]] {
+    return attend_and_realloc(block, size, CXLTIER_CALLER);
+  }
   return cxltier_je_realloc(block, size);
 }
 
@@ -149,12 +173,9 @@ CXLTIER_ENTRY void* __libc_valloc(std::size_t size) noexcept {
 }
 
 CXLTIER_ENTRY void* __libc_pvalloc(std::size_t size) noexcept;
-CXLTIER_ENTRY void* __libc_pvalloc(std::size_t size) noexcept {
-  return allocate_whole_pages(size);
-}
+CXLTIER_ENTRY void* __libc_pvalloc(std::size_t size) noexcept { return allocate_whole_pages(size); }
 
-CXLTIER_ENTRY int __posix_memalign(void** result, std::size_t alignment,
-                                   std::size_t size) noexcept;
+CXLTIER_ENTRY int __posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept;
 CXLTIER_ENTRY int __posix_memalign(void** result, std::size_t alignment,
                                    std::size_t size) noexcept {
   return allocate_posix(result, alignment, size);

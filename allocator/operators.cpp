@@ -27,7 +27,6 @@ __attribute__((weak)) std::new_handler cxltier_get_new_handler() noexcept
     "_ZSt17__throw_bad_allocv");
 }
 
-#define CXLTIER_CALLER __builtin_return_address(0)
 #define CXLTIER_OPERATOR __attribute__((visibility("default")))
 
 namespace {
@@ -41,12 +40,11 @@ using AlignedNew = void* (*)(std::size_t, std::align_val_t, const std::nothrow_t
 constexpr std::size_t no_alignment = 0;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
-  return alignment == no_alignment ? cxltier_je_malloc(size)
-                                   : cxltier_je_memalign(alignment, size);
+  return alignment == no_alignment ? cxltier_je_malloc(size) : cxltier_je_memalign(alignment, size);
 }
 
-// A function of the libstdc++ in this process, or nullptr.  Called only when memory ran out; if even
-// the loader cannot get any, there is no libstdc++ for us.
+// A function of the libstdc++ in this process, or nullptr.  Called only when memory ran out; if
+// even the loader cannot get any, there is no libstdc++ for us.
 template <typename Function>
 Function in_loaded_libstdcxx(const char* name) noexcept {
   void* const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -69,7 +67,7 @@ void throw_bad_alloc_if_possible() {
 }
 
 // Not noexcept: bad_alloc, and whatever the handler throws, passes through.
-__attribute__((noinline, cold)) void* retry_or_throw(std::size_t size, std::size_t alignment) {
+CXLTIER_COLD void* retry_or_throw(std::size_t size, std::size_t alignment) {
   while (const std::new_handler handler = present_new_handler()) {
     handler();
     if (void* const block = allocate(size, alignment)) return block;
@@ -78,10 +76,9 @@ __attribute__((noinline, cold)) void* retry_or_throw(std::size_t size, std::size
   return nullptr;
 }
 
-// A handler may throw, which must end as nullptr; we cannot catch, but libstdc++'s own operator can:
-// it calls the throwing form, which is ours, and catches.
-__attribute__((noinline, cold)) void* retry_or_null(std::size_t size,
-                                                    std::size_t alignment) noexcept {
+// A handler may throw, which must end as nullptr; we cannot catch, but libstdc++'s own operator
+// can: it calls the throwing form, which is ours, and catches.
+CXLTIER_COLD void* retry_or_null(std::size_t size, std::size_t alignment) noexcept {
   if (present_new_handler() == nullptr) return nullptr;
   if (alignment == no_alignment) {
     const auto plain = in_loaded_libstdcxx<PlainNew>("_ZnwmRKSt9nothrow_t");
@@ -109,6 +106,12 @@ __attribute__((always_inline)) inline void* new_or_null(std::size_t size,
   return block;
 }
 
+// Apart, so that the plain way saves no register.
+CXLTIER_COLD void* attend_and_new(std::size_t size, const void* caller) {
+  cxltier::heap::growth_watch.attend(caller);
+  return new_or_throw(size, no_alignment);
+}
+
 constexpr std::size_t bytes_of(std::align_val_t alignment) {
   return static_cast<std::size_t>(alignment);
 }
@@ -118,11 +121,15 @@ constexpr std::size_t bytes_of(std::align_val_t alignment) {
 using cxltier::heap::attend_if_due;
 
 CXLTIER_OPERATOR void* operator new(std::size_t size) {
-  attend_if_due(CXLTIER_CALLER);
+  if (cxltier::heap::growth_watch.due()) [[unlikely]] {
+    return attend_and_new(size, CXLTIER_CALLER);
+  }
   return new_or_throw(size, no_alignment);
 }
 CXLTIER_OPERATOR void* operator new[](std::size_t size) {
-  attend_if_due(CXLTIER_CALLER);
+  if (cxltier::heap::growth_watch.due()) [[unlikely]] {
+    return attend_and_new(size, CXLTIER_CALLER);
+  }
   return new_or_throw(size, no_alignment);
 }
 CXLTIER_OPERATOR void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
@@ -160,9 +167,7 @@ CXLTIER_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexce
 CXLTIER_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept {
   cxltier_je_free(block);
 }
-CXLTIER_OPERATOR void operator delete(void* block, std::size_t) noexcept {
-  cxltier_je_free(block);
-}
+CXLTIER_OPERATOR void operator delete(void* block, std::size_t) noexcept { cxltier_je_free(block); }
 CXLTIER_OPERATOR void operator delete[](void* block, std::size_t) noexcept {
   cxltier_je_free(block);
 }

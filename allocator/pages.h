@@ -25,7 +25,8 @@ int cxltier_je_munmap(void* address, std::size_t size) noexcept;
 // 0, or -1 when refused.
 int cxltier_je_madvise(void* address, std::size_t size, int advice) noexcept;
 int cxltier_je_mprotect(void* address, std::size_t size, int protection) noexcept;
-// Always (void*)-1: the program break stays the application's, and every range of the heap is known.
+// Always (void*)-1: the program break stays the application's, and every range of the heap is
+// known.
 void* cxltier_je_sbrk(std::intptr_t increment) noexcept;
 
 }  // extern "C"

@@ -3,7 +3,8 @@
 // The address ranges that the heap has mapped, in a fixed table without locks.
 //
 // It is written inside the allocator's locks and read by the controller, and a fork may freeze any
-// other thread in the middle of an update; so a range is one word, changed by compare-and-swap only.
+// other thread in the middle of an update; so a range is one word, changed by compare-and-swap
+// only.
 //
 //    63                     28 27                    0
 //    +------------------------+----------------------+
