@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The embedded jemalloc under its private names; rename_jemalloc.sh gives it these.
+//
+// Semantics are those of jemalloc 5.3.0's manual for the name without the prefix.  Hidden
+// visibility makes each call a direct jump.
+#pragma once
+
+#include <cstddef>
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+
+void* cxltier_je_malloc(std::size_t size) noexcept;
+void* cxltier_je_calloc(std::size_t count, std::size_t size) noexcept;
+void* cxltier_je_realloc(void* block, std::size_t size) noexcept;
+void cxltier_je_free(void* block) noexcept;
+// pre: alignment is a power of two
+void* cxltier_je_memalign(std::size_t alignment, std::size_t size) noexcept;
+int cxltier_je_posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept;
+std::size_t cxltier_je_malloc_usable_size(void* block) noexcept;
+
+void* cxltier_je_mallocx(std::size_t size, int flags) noexcept;
+void* cxltier_je_rallocx(void* block, std::size_t size, int flags) noexcept;
+std::size_t cxltier_je_xallocx(void* block, std::size_t size, std::size_t extra,
+                               int flags) noexcept;
+std::size_t cxltier_je_sallocx(const void* block, int flags) noexcept;
+void cxltier_je_dallocx(void* block, int flags) noexcept;
+void cxltier_je_sdallocx(void* block, std::size_t size, int flags) noexcept;
+std::size_t cxltier_je_nallocx(std::size_t size, int flags) noexcept;
+
+int cxltier_je_mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
+                       std::size_t new_size) noexcept;
+int cxltier_je_mallctlnametomib(const char* name, std::size_t* mib, std::size_t* length) noexcept;
+// Six arguments, since it is jemalloc's interface and not ours.
+int cxltier_je_mallctlbymib(const std::size_t* mib, std::size_t length, void* old_value,
+                            std::size_t* old_size, void* new_value, std::size_t new_size) noexcept;
+void cxltier_je_malloc_stats_print(void (*write)(void*, const char*), void* argument,
+                                   const char* options) noexcept;
+
+extern void (*cxltier_je_malloc_message)(void* argument, const char* text);
+extern const char* cxltier_je_malloc_conf_2_conf_harder;
+
+}  // extern "C"
+#pragma GCC visibility pop

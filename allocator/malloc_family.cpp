@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C allocation functions of glibc, on the embedded jemalloc.
+//
+// malloc is a test and a jump, free is a jump: jemalloc's fast path is as short as it was.  Where
+// jemalloc 5.3.0 differs from glibc, glibc wins: any alignment is rounded up to a power of two
+// (glibc 2.38 and later refuse such an alignment in aligned_alloc alone; the older, permissive
+// answer is given everywhere), and pvalloc, cfree, reallocarray and the C23 names exist.
+#include <malloc.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+#include "allocator/entry_point.h"
+#include "allocator/jemalloc.h"
+
+using cxltier::heap::growth_watch;
+
+namespace {
+
+constexpr std::size_t power_of_two_max = SIZE_MAX / 2 + 1;
+
+std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+void* fail(int error) noexcept {
+  errno = error;
+  return nullptr;
+}
+
+void* allocate_aligned(std::size_t alignment, std::size_t size) noexcept {
+  if (alignment > power_of_two_max) return fail(EINVAL);
+  return cxltier_je_memalign(std::bit_ceil(alignment), size);
+}
+
+void* allocate_whole_pages(std::size_t size) noexcept {
+  const std::size_t page = page_size();
+  if (size > SIZE_MAX - (page - 1)) return fail(ENOMEM);
+  return cxltier_je_memalign(page, (size + page - 1) & ~(page - 1));
+}
+
+int allocate_posix(void** result, std::size_t alignment, std::size_t size) noexcept {
+  void* block = nullptr;
+  const int error = cxltier_je_posix_memalign(&block, alignment, size);
+  if (error == 0) *result = block;
+  return error;
+}
+
+// The slow ways into the three busiest functions stand apart, so that these save no register and
+// have no frame.
+CXLTIER_COLD void* attend_and_malloc(std::size_t size, const void* caller) noexcept {
+  growth_watch.attend(caller);
+  return cxltier_je_malloc(size);
+}
+
+CXLTIER_COLD void* attend_and_calloc(std::size_t count, std::size_t size,
+                                     const void* caller) noexcept {
+  growth_watch.attend(caller);
+  return cxltier_je_calloc(count, size);
+}
+
+CXLTIER_COLD void* attend_and_realloc(void* block, std::size_t size, const void* caller) noexcept {
+  growth_watch.attend(caller);
+  return cxltier_je_realloc(block, size);
+}
+
+}  // namespace
+
+using cxltier::heap::attend_if_due;
+
+CXLTIER_ENTRY void* malloc(std::size_t size) noexcept {
+  if (growth_watch.due()) [[unlikely]] {
+    return attend_and_malloc(size, CXLTIER_CALLER);
+  }
+  return cxltier_je_malloc(size);
+}
+
+CXLTIER_ENTRY void* calloc(std::size_t count, std::size_t size) noexcept {
+  if (growth_watch.due()) [[unlikely]] {
+    return attend_and_calloc(count, size, CXLTIER_CALLER);
+  }
+  return cxltier_je_calloc(count, size);
+}
+
+CXLTIER_ENTRY void* realloc(void* block, std::size_t size) noexcept {
+  if (growth_watch.due()) [[unlikely]] {
+    return attend_and_realloc(block, size, CXLTIER_CALLER);
+  }
+  return cxltier_je_realloc(block, size);
+}
+
+CXLTIER_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
+  attend_if_due(CXLTIER_CALLER);
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) return fail(ENOMEM);
+  return cxltier_je_realloc(block, bytes);
+}
+
+CXLTIER_ENTRY void free(void* block) noexcept { cxltier_je_free(block); }
+
+CXLTIER_ENTRY void cfree(void* block) noexcept;
+CXLTIER_ENTRY void cfree(void* block) noexcept { cxltier_je_free(block); }
+
+// The sizes are not trusted: a plain free is correct even where the caller is wrong.
+CXLTIER_ENTRY void free_sized(void* block, std::size_t size) noexcept;
+CXLTIER_ENTRY void free_sized(void* block, std::size_t /*size*/) noexcept {
+  cxltier_je_free(block);
+}
+
+CXLTIER_ENTRY void free_aligned_sized(void* block, std::size_t alignment,
+                                      std::size_t size) noexcept;
+CXLTIER_ENTRY void free_aligned_sized(void* block, std::size_t /*alignment*/,
+                                      std::size_t /*size*/) noexcept {
+  cxltier_je_free(block);
+}
+
+CXLTIER_ENTRY void* memalign(std::size_t alignment, std::size_t size) noexcept {
+  attend_if_due(CXLTIER_CALLER);
+  return allocate_aligned(alignment, size);
+}
+
+CXLTIER_ENTRY void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  attend_if_due(CXLTIER_CALLER);
+  return allocate_aligned(alignment, size);
+}
+
+CXLTIER_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept {
+  attend_if_due(CXLTIER_CALLER);
+  return allocate_posix(result, alignment, size);
+}
+
+CXLTIER_ENTRY void* valloc(std::size_t size) noexcept {
+  attend_if_due(CXLTIER_CALLER);
+  return cxltier_je_memalign(page_size(), size);
+}
+
+CXLTIER_ENTRY void* pvalloc(std::size_t size) noexcept {
+  attend_if_due(CXLTIER_CALLER);
+  return allocate_whole_pages(size);
+}
+
+CXLTIER_ENTRY std::size_t malloc_usable_size(void* block) noexcept {
+  return cxltier_je_malloc_usable_size(block);
+}
+
+// glibc's second names.  Old programs and wrappers of malloc call them to get past the first.
+CXLTIER_ENTRY void* __libc_malloc(std::size_t size) noexcept;
+CXLTIER_ENTRY void* __libc_malloc(std::size_t size) noexcept { return cxltier_je_malloc(size); }
+
+CXLTIER_ENTRY void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
+CXLTIER_ENTRY void* __libc_calloc(std::size_t count, std::size_t size) noexcept {
+  return cxltier_je_calloc(count, size);
+}
+
+CXLTIER_ENTRY void* __libc_realloc(void* block, std::size_t size) noexcept;
+CXLTIER_ENTRY void* __libc_realloc(void* block, std::size_t size) noexcept {
+  return cxltier_je_realloc(block, size);
+}
+
+CXLTIER_ENTRY void __libc_free(void* block) noexcept;
+CXLTIER_ENTRY void __libc_free(void* block) noexcept { cxltier_je_free(block); }
+
+CXLTIER_ENTRY void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+CXLTIER_ENTRY void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept {
+  return allocate_aligned(alignment, size);
+}
+
+CXLTIER_ENTRY void* __libc_valloc(std::size_t size) noexcept;
+CXLTIER_ENTRY void* __libc_valloc(std::size_t size) noexcept {
+  return cxltier_je_memalign(page_size(), size);
+}
+
+CXLTIER_ENTRY void* __libc_pvalloc(std::size_t size) noexcept;
+CXLTIER_ENTRY void* __libc_pvalloc(std::size_t size) noexcept { return allocate_whole_pages(size); }
+
+CXLTIER_ENTRY int __posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept;
+CXLTIER_ENTRY int __posix_memalign(void** result, std::size_t alignment,
+                                   std::size_t size) noexcept {
+  return allocate_posix(result, alignment, size);
+}
