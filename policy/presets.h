@@ -11,7 +11,7 @@ namespace cxltier {
 
 enum class PolicyKind : std::uint8_t { first_touch, hot_cold };
 
-[[nodiscard]] constexpr const char* name_of(PolicyKind policy) noexcept {
+[[nodiscard]] constexpr std::string_view name_of(PolicyKind policy) noexcept {
   return policy == PolicyKind::first_touch ? "first-touch" : "hot-cold";
 }
 

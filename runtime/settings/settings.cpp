@@ -115,7 +115,7 @@ struct Variable {
 
 // `fallback` describes the initial values of Settings; a test compares them.
 constexpr std::array<Variable, variables_max> variables{{
-    {"CXLTIER_POLICY", set_policy, name_of(Settings{}.policy)},
+    {"CXLTIER_POLICY", set_policy, "hot-cold"},
     {"CXLTIER_LIMIT", set_limit, "no limit"},
     {"CXLTIER_TIERS", set_tiers, "the machine's own order"},
     {"CXLTIER_START", set_start, "8M"},

@@ -94,8 +94,9 @@ TEST(SetPolicy, KnowsItsWordsAndNamesWhatItDoesNotKnow) {
 TEST(SetPolicy, EveryNamedPolicyIsUnderstood) {
   Settings settings;
   const std::string known = set_policy(settings, "").expected;
-  EXPECT_EQ(known, std::string("known: ") + name_of(PolicyKind::first_touch) + ", " +
-                       name_of(PolicyKind::hot_cold));
+  const std::string first_touch(name_of(PolicyKind::first_touch));
+  const std::string hot_cold(name_of(PolicyKind::hot_cold));
+  EXPECT_EQ(known, "known: " + first_touch + ", " + hot_cold);
 }
 
 TEST(SetLimit, AddsUpOverCallsAndALaterOneReplaces) {
