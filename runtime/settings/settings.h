@@ -13,11 +13,16 @@
 //
 // A limit names a tier: "dram" (local and remote DRAM together), "cxl", or "tierN".
 // Sizes are numbers with an optional suffix K M G T (powers of 1024; KiB, MiB ... also).
+//
+// Every parser is total: it takes any bytes, allocates nothing and changes nothing on an error.
+// Pure values: any thread.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "policy/presets.h"
@@ -38,20 +43,56 @@ struct Settings {
 };
 
 // What was wrong: the offending word inside the given text, and what would have been right.
+// Reads as "<problem> '<word>'; <expected>".
 struct SettingsError {
-  std::string_view word;   // empty: nothing wrong
-  const char* expected{};  // e.g. "a policy: first-touch, hot-cold"
+  std::string_view word;   // may be empty: a value is missing
+  const char* problem{};   // e.g. "unknown policy"; null: nothing wrong
+  const char* expected{};  // e.g. "known: first-touch, hot-cold"
+  [[nodiscard]] constexpr bool ok() const noexcept { return problem == nullptr; }
 };
 
-// Sets one field from its text; on an error `settings` is untouched.
+// Sets one field from its text; on an error `settings` is untouched.  set_limit adds to the limits
+// that are there; a later limit of the same tier replaces the earlier one.
 // pre: `text` outlives the returned word.
-SettingsError set_policy(Settings& settings, std::string_view text) noexcept;
-SettingsError set_limit(Settings& settings, std::string_view text) noexcept;  // "dram=64M,cxl=1G"
-SettingsError set_tiers(Settings& settings, std::string_view text) noexcept;  // form only
-SettingsError set_start(Settings& settings, std::string_view text) noexcept;
-SettingsError set_log(Settings& settings, std::string_view text) noexcept;
+[[nodiscard]] SettingsError set_policy(Settings& settings, std::string_view text) noexcept;
+[[nodiscard]] SettingsError set_limit(Settings& settings, std::string_view text) noexcept;
+[[nodiscard]] SettingsError set_tiers(Settings& settings, std::string_view text) noexcept;  // form
+[[nodiscard]] SettingsError set_start(Settings& settings, std::string_view text) noexcept;
+[[nodiscard]] SettingsError set_log(Settings& settings, std::string_view text) noexcept;
 
 // A size: "64M", "1GiB", "4096".  Empty on anything else, on overflow too.
-std::optional<Bytes> parse_size(std::string_view text) noexcept;
+[[nodiscard]] std::optional<Bytes> parse_size(std::string_view text) noexcept;
+
+[[nodiscard]] const char* name_of(LogLevel level) noexcept;
+
+// Writes the limits as set_limit reads them ("dram=67108864,tier1=4096"; empty: none); returns the
+// number of characters.  `out` is zero-terminated.  post: fits if out.size() >= limits_text_max.
+inline constexpr std::size_t limits_text_max = 320;
+std::size_t format_limits(const Settings& settings, std::span<char> out) noexcept;
+
+// One CXLTIER_* variable that was not understood; its default is in force.
+struct WrongVariable {
+  const char* name{};      // "CXLTIER_POLICY"
+  std::string_view value;  // inside the environment block
+  SettingsError error{};
+  const char* used{};  // what is in force instead, as text
+};
+
+inline constexpr std::size_t variables_max = 5;
+struct EnvironmentReport {
+  std::size_t wrong_count = 0;
+  std::array<WrongVariable, variables_max> wrong{};
+};
+
+// Fills `settings`, which must be the defaults, from an environment block ("NAME=value" pointers,
+// closed by a null).  An empty value counts as unset; of a name that occurs twice the first counts,
+// as for getenv.  pre: the block outlives the report.
+[[nodiscard]] EnvironmentReport settings_from(const char* const* environment,
+                                              Settings& settings) noexcept;
+
+// One log line without its newline: "cxltier: CXLTIER_POLICY=turbo: unknown policy 'turbo'; known:
+// first-touch, hot-cold; using hot-cold".  Returns its length; `out` is zero-terminated and the
+// line is cut if out is shorter than about 300 characters.
+std::size_t format_wrong(const WrongVariable& wrong, std::span<char> out) noexcept;
 
 }  // namespace cxltier

@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "policy/machine.h"
 #include "policy/units.h"
@@ -59,6 +60,8 @@ struct TelemetryHeader {
   std::uint32_t uid = 0;
   std::uint64_t start_time_ticks = 0;  // field 22 of /proc/PID/stat
   std::array<char, 40> boot_id{};      // zero-terminated text
+  // Inode of the PID namespace that `pid` belongs to: containers may share one /dev/shm.
+  std::uint64_t pid_namespace = 0;
 };
 
 struct TelemetryNode {
@@ -90,8 +93,8 @@ struct TelemetryPage {
   std::uint64_t regions = 0;
   std::uint64_t managed_pages = 0;  // resident pages inside regions
   std::uint64_t vmas = 0;           // of the whole process, at the last scan
-  std::uint64_t scans_unknown =
-      0;  // scans whose access bits could not be read (a fork child lived)
+  // Scans whose access bits could not be read, since a fork child lived.
+  std::uint64_t scans_unknown = 0;
 
   std::uint64_t pages_promoted = 0;
   std::uint64_t pages_demoted = 0;
@@ -111,6 +114,34 @@ struct TelemetryPage {
   std::array<std::uint64_t, heat_bins> heat_histogram{};  // resident pages by half-log2 bin of heat
 };
 
+// What every page has, of whatever version: all up to and with `state`.  A shorter file is damaged.
+inline constexpr std::uint32_t telemetry_size_min = offsetof(TelemetryPage, policy);
+
+static_assert(std::is_trivially_copyable_v<TelemetryPage> &&
+              std::is_standard_layout_v<TelemetryPage>);
+
 static_assert(sizeof(TelemetryPage) < 8192);
+
+[[nodiscard]] constexpr const char* name_of(RunState state) noexcept {
+  switch (state) {
+    case RunState::starting:
+      return "starting";
+    case RunState::active:
+      return "active";
+    case RunState::watching:
+      return "watching";
+    case RunState::idle:
+      return "idle";
+    case RunState::stopped:
+      return "stopped";
+  }
+  return "unknown";  // of a newer version
+}
+
+[[nodiscard]] constexpr const char* name_of(Refusal refusal) noexcept {
+  constexpr std::array<const char*, refusal_kinds> names{
+      "shared", "busy", "no_memory", "absent", "unmovable", "forbidden", "other"};
+  return refusal < Refusal::kinds ? names[static_cast<std::size_t>(refusal)] : "unknown";
+}
 
 }  // namespace cxltier
