@@ -1,0 +1,246 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where QEMU, the guest's kernel and its busybox come from.  Sourced by `dev` and by `qemu/run`.
+#
+# Only the machine's own apt sources are used, so a mirror or a proxy that was set up keeps serving.
+# Debian 12 ships QEMU 7.2 and Linux 6.1, which are too old; there, and only there, one more suite of
+# the same mirror is enabled, with a pin that takes nothing from it but the packages named below.
+# QEMU is installed.  Kernel and busybox are only downloaded and unpacked into the cache: an installed
+# kernel would become the machine's own at its next boot, and busybox-static would push out busybox.
+#
+#   <cache>/kernel/<package version>/     an unpacked linux-image package, with modules.dep
+#   <cache>/busybox/<package version>/    an unpacked busybox-static package
+#
+# Invariant: a folder of the cache that bears its final name is complete (unpack, then rename).
+
+qemu_version_min=9.1
+kernel_series=6.12
+backports_pin=/etc/apt/preferences.d/cxltier-backports
+backports_source=/etc/apt/sources.list.d/cxltier-backports
+
+# Exit status of whatever cannot run on this machine at all; CTest counts it as a skip.
+status_cannot_run=77
+
+cache_folder() {
+  printf '%s\n' "${CXLTIER_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cxltier}"
+}
+
+cannot_run() {
+  printf 'qemu/run: cannot run here: %s\n' "$1" >&2
+  exit "$status_cannot_run"
+}
+
+# The value of one variable of /etc/os-release, e.g. ID or VERSION_CODENAME.
+os_release() {
+  # shellcheck source=/dev/null
+  (. /etc/os-release 2>/dev/null && printf '%s\n' "${!1:-}")
+}
+
+# --- QEMU ------------------------------------------------------------------------------------------
+
+# Prints the version of the installed QEMU, or nothing.
+qemu_version() {
+  qemu-system-x86_64 --version 2>/dev/null |
+    sed -n 's/^QEMU emulator version \([0-9][0-9.]*[0-9]\).*/\1/p'
+}
+
+version_at_least() { # VERSION MIN
+  [[ $(printf '%s\n%s\n' "$2" "$1" | sort --version-sort | head -n 1) == "$2" ]]
+}
+
+qemu_is_recent() {
+  local version
+  version=$(qemu_version)
+  [[ -n $version ]] && version_at_least "$version" "$qemu_version_min"
+}
+
+# Ends with "cannot run here" unless QEMU is recent enough.
+require_qemu() {
+  local version fix
+  version=$(qemu_version)
+  case "$(os_release ID) $(os_release VERSION_CODENAME)" in
+    'debian bookworm' | 'debian trixie') fix="run './dev deps guest' as root" ;;
+    *) fix="install QEMU $qemu_version_min or newer so that qemu-system-x86_64 is found in PATH" ;;
+  esac
+  [[ -n $version ]] || cannot_run "qemu-system-x86_64 is not installed; $fix"
+  version_at_least "$version" "$qemu_version_min" || cannot_run \
+    "QEMU $version is too old: older than $qemu_version_min aborts when code or page tables lie in CXL memory; $fix"
+}
+
+# --- apt's sources ---------------------------------------------------------------------------------
+
+backports_needed() {
+  [[ $(os_release ID) == debian && $(os_release VERSION_CODENAME) == bookworm ]]
+}
+
+# The first deb822 stanza for suite $1 in files $2..., with the suite changed to its backports.
+derive_deb822() {
+  local suite=$1
+  shift
+  (($#)) || return 0
+  awk -v suite="$suite" '
+    BEGIN { RS = ""; FS = "\n" }
+    done { next }
+    {
+      wanted = 0; enabled = 1; binary = 0; text = ""; replaced = 0
+      for (i = 1; i <= NF; i++) {
+        line = $i
+        if (line ~ /^#/) continue
+        if (line ~ /^[ \t]/) { if (!replaced) text = text line "\n"; continue }
+        name = tolower(line); sub(/:.*/, "", name)
+        value = line; sub(/^[^:]*:[ \t]*/, "", value)
+        if (name == "suites") wanted = index(" " value " ", " " suite " ") > 0
+        if (name == "types") binary = index(" " value " ", " deb ") > 0
+        if (name == "enabled") enabled = tolower(value) != "no"
+        replaced = name ~ /^(suites|types|components|enabled)$/
+        if (!replaced) text = text line "\n"
+      }
+      if (wanted && enabled && binary) {
+        printf "Types: deb\nSuites: %s-backports\nComponents: main\n%s", suite, text
+        done = 1
+      }
+    }' "$@"
+}
+
+# The first one-line entry for suite $1 in files $2..., with the suite changed to its backports.
+derive_one_line() {
+  local suite=$1
+  shift
+  (($#)) || return 0
+  sed --quiet --regexp-extended \
+    "s/^deb[ \t]+(\[[^]]*\][ \t]+)?([^ \t]+)[ \t]+${suite}[ \t]+.*/deb \1\2 $suite-backports main/p" "$@" |
+    head -n 1
+}
+
+# Writes our apt source, derived from the machine's own.  Prints the file's name.
+write_backports_source() { # SUITE
+  local entry deb822=() one_line=() file
+  for file in /etc/apt/sources.list.d/*.sources; do [[ -r $file ]] && deb822+=("$file"); done
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [[ -r $file ]] && one_line+=("$file")
+  done
+  entry=$(derive_deb822 "$1" "${deb822[@]}")
+  file=$backports_source.sources
+  if [[ -z $entry ]]; then
+    entry=$(derive_one_line "$1" "${one_line[@]}")
+    file=$backports_source.list
+  fi
+  if [[ -z $entry ]]; then
+    echo "dev: no apt entry for suite $1 found in /etc/apt: cannot tell which mirror has $1-backports" >&2
+    return 1
+  fi
+  printf '# Written by cxltier (./dev deps); derived from the entry for %s.\n%s\n' "$1" "$entry" >"$file"
+  printf '%s\n' "$file"
+}
+
+# Only what is named here may come from backports.  500 is the priority of any other suite, so the
+# newest version wins; 1 is never chosen by itself.
+write_backports_pin() { # SUITE
+  cat >"$backports_pin" <<PIN
+# Written by cxltier (./dev deps): nothing but these packages comes from $1-backports.
+Package: qemu-system-x86 qemu-system-common qemu-system-data qemu-system-gui qemu-block-extra qemu-utils seabios ipxe-qemu linux-image-$kernel_series.*
+Pin: release n=$1-backports
+Pin-Priority: 500
+
+Package: *
+Pin: release n=$1-backports
+Pin-Priority: 1
+PIN
+}
+
+# pre: root.  Enables backports unless they are; on failure nothing of ours is left behind.
+enable_backports() {
+  local suite file
+  suite=$(os_release VERSION_CODENAME)
+  if apt-cache policy 2>/dev/null | grep --quiet "n=$suite-backports"; then
+    [[ -e $backports_pin ]] || write_backports_pin "$suite"
+    return 0
+  fi
+  file=$(write_backports_source "$suite") || return 1
+  write_backports_pin "$suite"
+  if ! apt-get update -o Dir::Etc::sourcelist="$file" -o Dir::Etc::sourceparts=- \
+    -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any --quiet=2; then
+    rm -f "$file" "$backports_pin"
+    echo "dev: the machine's mirror does not serve $suite-backports (QEMU >= $qemu_version_min, Linux $kernel_series)" >&2
+    return 1
+  fi
+}
+
+# --- packages that are only unpacked ---------------------------------------------------------------
+
+# Downloads package $1 and unpacks it into folder $2.
+unpack_package() {
+  local package=$1 target=$2 work
+  mkdir -p "${target%/*}"
+  work=$(mktemp --directory "${target%/*}/.unpack.XXXXXX")
+  if ! (cd "$work" && apt-get download --quiet=2 -o APT::Sandbox::User=root "$package" &&
+    dpkg-deb --extract ./*.deb root) >"$work/log" 2>&1; then
+    cat "$work/log" >&2
+    rm -rf "$work"
+    return 1
+  fi
+  finish_unpacked "$work/root" || { rm -rf "$work"; return 1; }
+  mv --no-target-directory "$work/root" "$target" 2>/dev/null || [[ -d $target ]]
+  rm -rf "$work"
+}
+
+# An unpacked kernel has no module index yet.
+finish_unpacked() { # ROOT
+  local modules
+  for modules in "$1"/lib/modules/* "$1"/usr/lib/modules/*; do
+    [[ -d $modules ]] || continue
+    depmod --basedir "${modules%/lib/modules/*}" "${modules##*/}" || return 1
+  done
+}
+
+# The newest folder of the cache below $1, or nothing.
+newest_unpacked() {
+  local folders=()
+  shopt -s nullglob
+  folders=("$1"/*)
+  shopt -u nullglob
+  ((${#folders[@]})) || return 0
+  printf '%s\n' "${folders[@]}" | sort --version-sort | tail -n 1
+}
+
+# The newest package of the wanted kernel series that apt knows: the generic flavour, no debug symbols.
+kernel_package() {
+  local package
+  apt-cache pkgnames "linux-image-$kernel_series." 2>/dev/null |
+    grep --extended-regexp '^linux-image-[0-9.]+[^-]*-amd64$' | sort --version-sort --reverse |
+    while read -r package; do # names outlive their packages: take one that can still be had
+      apt-cache show "$package" >/dev/null 2>&1 && { printf '%s\n' "$package"; break; }
+    done
+}
+
+# Sets `$1` to the folder of the unpacked kernel.  Uses the network only when none is in the cache.
+provision_kernel() {
+  local folder package
+  folder=$(newest_unpacked "$(cache_folder)/kernel")
+  if [[ -z $folder ]]; then
+    package=$(kernel_package)
+    [[ -n $package ]] || cannot_run \
+      "apt knows no linux-image-$kernel_series package; run './dev deps guest' as root (it runs apt-get update)"
+    echo "qemu/run: downloading $package" >&2
+    folder=$(cache_folder)/kernel/${package#linux-image-}
+    unpack_package "$package" "$folder" || cannot_run "cannot download or unpack $package"
+  fi
+  printf -v "$1" '%s' "$folder"
+}
+
+# Sets `$1` to a statically linked busybox.
+provision_busybox() {
+  local folder
+  folder=$(newest_unpacked "$(cache_folder)/busybox")
+  if [[ -z $folder ]]; then
+    echo 'qemu/run: downloading busybox-static' >&2
+    folder=$(cache_folder)/busybox/$(os_release VERSION_CODENAME)
+    unpack_package busybox-static "$folder" || cannot_run 'cannot download or unpack busybox-static'
+  fi
+  if [[ -x $folder/bin/busybox ]]; then
+    printf -v "$1" '%s' "$folder/bin/busybox"
+  else
+    printf -v "$1" '%s' "$folder/usr/bin/busybox"
+  fi
+}
