@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measuring: rows are interleaved, each is placed anew in each round and measured when it has
+// settled.
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/redis_demo/clock.h"
+#include "bench/redis_demo/failure.h"
+#include "bench/redis_demo/session.h"
+
+namespace cxltier::demo {
+namespace {
+
+// Who moves pages by itself needs time before it starts: windows before that say nothing about
+// settling.  The runtime scans once a second, the kernel's balancing starts after one.
+constexpr double mover_start_s = 12;
+
+// More pages than this share of the budget in one window: still moving.
+constexpr double settled_moved_share = 0.02;
+
+std::uint64_t moved_between(const RuntimeFigures& a, const RuntimeFigures& b) {
+  return (b.pages_promoted - a.pages_promoted) + (b.pages_demoted - a.pages_demoted);
+}
+
+}  // namespace
+
+void Session::measure() {
+  for (std::size_t round = 0; round < static_cast<std::size_t>(options_.rounds); ++round) {
+    for (RowResult& row : rows_) measure_row(row, round);
+  }
+  balancing_.set(0);
+}
+
+void Session::activate(const std::string& row) {
+  if (tiered_.server == nullptr) return;
+  Target& other = row == "cxltier" ? plain_ : tiered_;
+  other.server->pause();
+  target_of(row).server->resume();
+}
+
+// The runtime's server is placed once, while it is stopped; from then on it places itself.
+std::uint64_t Session::place_for(const std::string& row, std::size_t round) {
+  if (nodes_.cxl < 0 || (row == "cxltier" && round > 0)) return 0;
+  if (row != "cxltier") return place(plain_, placement_for(row));
+  tiered_.server->pause();
+  const std::uint64_t moved = place(tiered_, placement_for(row));
+  tiered_.server->resume();
+  return moved;
+}
+
+void Session::measure_row(RowResult& row, std::size_t round) {
+  balancing_.set(0);
+  activate(row.name);
+  Target& target = target_of(row.name);
+  if (row.name == "by_hand" && !hand_best_) choose_hand_placement();
+  RoundResult result;
+  result.placed_pages = place_for(row.name, round);
+  balancing_.set(row.name == "kernel_balancing" ? 1 : 0);
+  row.numa_balancing = balancing_.value();
+  const bool moves = row.name == "kernel_balancing" || row.name == "cxltier";
+  run_windows(row, result, moves && round == 0 ? mover_start_s : 0);
+  record_pages(row, target);
+  row.rounds.push_back(result);
+  if (row.rounds.size() == static_cast<std::size_t>(options_.rounds)) {
+    balancing_.set(0);
+    row.digest = target.server->control().call({"DEBUG", "DIGEST"});
+  }
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "round %zu %s: %.0f requests/s, %.1f %% of pages and %.1f %% of hot pages on DRAM%s",
+      round + 1, row.name.c_str(), median_of(row, Figure::requests_per_s),
+      row.dram_page_share * 100, row.hot_dram_page_share * 100,
+      result.settled != 0 ? "" : " (not settled)");
+  progress(text);
+}
+
+Session::Counters Session::read_counters(Target& target, Mover mover) {
+  Counters counters;
+  counters.numa_pages_migrated = numa_pages_migrated();
+  if (mover != Mover::runtime) return counters;
+  // The load goes on while stat runs: an idle server would look cold.
+  const Capture capture = ask_figures(cxltier_path(), target.server->pid(), folder_.path());
+  target.client->run_while([&] { return !has_output(capture); });
+  counters.runtime = read_figures(capture);
+  return counters;
+}
+
+// Runs windows until three agree, at least `settle_least_s` after the placement.
+void Session::run_windows(RowResult& row, RoundResult& round, double settle_least_s) {
+  Target& target = target_of(row.name);
+  const Mover mover = row.name == "cxltier"            ? Mover::runtime
+                      : row.name == "kernel_balancing" ? Mover::kernel
+                                                       : Mover::nobody;
+  const auto moved_max = static_cast<std::uint64_t>(
+      settled_moved_share * static_cast<double>(setup_.budget_bytes / page_size));
+  std::vector<Window> windows;
+  std::vector<double> starts;
+  std::vector<Counters> counters;
+  const double start = now_s();
+  counters.push_back(read_counters(target, mover));
+  while (round.settled == 0 && now_s() - start < options_.settle_max_s) {
+    starts.push_back(now_s());
+    Window window;
+    window.load = target.client->run_window(options_.window_s);
+    counters.push_back(read_counters(target, mover));
+    const Counters& before = counters[counters.size() - 2];
+    window.pages_moved = counters.back().numa_pages_migrated - before.numa_pages_migrated +
+                         moved_between(before.runtime, counters.back().runtime);
+    windows.push_back(window);
+    const bool long_enough = now_s() - start >= settle_least_s;
+    if (long_enough && is_settled(windows, moved_max)) round.settled = 1;
+  }
+  const std::size_t used = std::min(settled_windows, windows.size());
+  const std::size_t first = windows.size() - used;
+  for (const Window& window : std::span(windows).subspan(first)) row.windows.push_back(window.load);
+  const Counters& begin = counters.front();
+  const Counters& settled = counters[first];
+  const Counters& end = counters.back();
+  round.windows = windows.size();
+  round.settle_s = starts[first] - start;
+  round.settle_bytes = (settled.numa_pages_migrated - begin.numa_pages_migrated +
+                        moved_between(begin.runtime, settled.runtime)) *
+                       page_size;
+  row.numa_pages_migrated += end.numa_pages_migrated - begin.numa_pages_migrated;
+  row.pages_promoted += end.runtime.pages_promoted - begin.runtime.pages_promoted;
+  row.pages_demoted += end.runtime.pages_demoted - begin.runtime.pages_demoted;
+  row.runtime_cpu_s += end.runtime.cpu_s - settled.runtime.cpu_s;
+  row.runtime_wall_s += end.runtime.read_at_s - settled.runtime.read_at_s;
+  row.refusals = end.runtime.refusals;
+  row.over_limit_bytes_max = end.runtime.over_limit_bytes_max;
+}
+
+double Session::hot_dram_share(const Target& target) const {
+  std::uint64_t on_dram = 0;
+  for (int node : nodes_of(target.server->pid(), target.hot_pages)) {
+    on_dram += nodes_.is_dram(node) ? 1 : 0;
+  }
+  return static_cast<double>(on_dram) / static_cast<double>(target.hot_pages.size());
+}
+
+void Session::record_pages(RowResult& row, Target& target) {
+  const std::vector<PageAddress> pages = anonymous_pages(target.server->pid());
+  std::uint64_t on_dram = 0;
+  for (int node : nodes_of(target.server->pid(), pages)) on_dram += nodes_.is_dram(node) ? 1 : 0;
+  const double share = static_cast<double>(on_dram) / static_cast<double>(pages.size());
+  row.dram_page_share = std::max(row.dram_page_share, share);
+  row.dram_bytes = std::max(row.dram_bytes, on_dram * page_size);
+  row.hot_dram_page_share = std::min(row.hot_dram_page_share, hot_dram_share(target));
+}
+
+}  // namespace cxltier::demo
