@@ -1,14 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the preload library does before main.
+// What the preload library does before main, around fork, and at exit.
 //
-// The heap serves from the loader's first malloc on; this constructor only fixes the order of the
-// fork handlers: the allocator's are registered before anyone else's.
-#include "cxltier/heap.h"
+//   constructor   fork handlers in the right order: the allocator's first, then ours; settings from
+//                 the environment, a line for each wrong one; then wait for the heap to grow
+//   unshare,      the controller's thread is away while they run: a process with a second thread may
+//   setns         not enter a user namespace
+//   destructor    the telemetry file goes
+//
+// The heap serves from the loader's first malloc on; none of this is needed for it.
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
+
+#include "cxltier/heap.h"
+#include "policy/check.h"
+#include "runtime/preload/seat.h"
+#include "runtime/settings/settings.h"
+
+extern char** environ;
+
+namespace cxltier {
 namespace {
 
+constinit Seat seat;
+
+heap::Attention attend(const void* caller) noexcept { return seat.on_attention(caller); }
+
+void log_line(const char* text, std::size_t length) noexcept {
+  std::array<char, 400> line;
+  length = length < line.size() ? length : line.size() - 1;
+  memcpy(line.data(), text, length);
+  line[length] = '\n';
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), length + 1);
+}
+
+void log_wrong_settings(const EnvironmentReport& report) noexcept {
+  for (std::size_t i = 0; i < report.wrong_count; ++i) {
+    std::array<char, 400> text;
+    log_line(text.data(), format_wrong(report.wrong[i], text));
+  }
+}
+
 // 101 is the first priority that is not reserved for the implementation.
-__attribute__((constructor(101))) void start() { cxltier::heap::initialize(); }
+__attribute__((constructor(101))) void start() {
+  const int saved_errno = errno;
+  heap::initialize();
+  Settings settings;
+  const EnvironmentReport report = settings_from(environ, settings);
+  if (settings.log != LogLevel::off) log_wrong_settings(report);
+  pthread_atfork(nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
+  seat.arm(settings, attend);
+  errno = saved_errno;
+}
+
+__attribute__((destructor(101))) void leave() { seat.leave(); }
 
 }  // namespace
+
+// Only the controller's thread runs checked code.  It stops for good, holding nothing, and the
+// program runs on.
+void check_failed(const char*) noexcept {
+  for (;;) pause();
+}
+
+}  // namespace cxltier
+
+#define CXLTIER_EXPORT __attribute__((visibility("default")))
+
+extern "C" CXLTIER_EXPORT int unshare(int flags) noexcept {
+  cxltier::seat.suspend();
+  const long returned = syscall(SYS_unshare, flags);
+  const int error = errno;
+  cxltier::seat.resume();
+  errno = error;
+  return static_cast<int>(returned);
+}
+
+extern "C" CXLTIER_EXPORT int setns(int descriptor, int kind) noexcept {
+  cxltier::seat.suspend();
+  const long returned = syscall(SYS_setns, descriptor, kind);
+  const int error = errno;
+  cxltier::seat.resume();
+  errno = error;
+  return static_cast<int>(returned);
+}

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "policy/heat_histogram.h"
 #include "policy/machine.h"
 #include "policy/units.h"
 
@@ -28,7 +29,6 @@ namespace cxltier {
 
 inline constexpr std::array<char, 8> telemetry_magic{'c', 'x', 'l', 't', 'i', 'e', 'r', '\n'};
 inline constexpr std::uint32_t telemetry_version = 1;
-inline constexpr std::size_t heat_bins = 64;
 
 // What the controller is doing.
 enum class RunState : std::uint32_t {

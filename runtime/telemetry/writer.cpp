@@ -146,8 +146,13 @@ void TelemetryWriter::publish(const TelemetryPage& page) noexcept {
 
 void TelemetryWriter::close() noexcept {
   if (page_ == nullptr) return;
+  remove();
   ::munmap(page_, page_bytes);
   page_ = nullptr;
+}
+
+void TelemetryWriter::remove() const noexcept {
+  if (page_ == nullptr) return;
   const Descriptor folder(open_telemetry_folder(place_, FolderUse::find).value_or(-1));
   if (!folder.is_open()) return;
   const auto name = file_name(self_.pid);

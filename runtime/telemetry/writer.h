@@ -40,6 +40,9 @@ class TelemetryWriter {
 
   // Removes the file, if it is still the one that open() made, and unmaps it.
   void close() noexcept;
+  // Removes it and leaves the mapping, in which another thread may still publish: for the end of a
+  // process.
+  void remove() const noexcept;
 
   // In the child of a fork: the page is the parent's, and its mapping was not inherited.
   void abandon() noexcept { page_ = nullptr; }

@@ -86,7 +86,7 @@ class MachineReader {
 Bytes MachineReader::size_of(NodeId node) noexcept {
   TreeText text(tree_);
   if (text.read(node_path(node, "/meminfo")) == 0) {
-    if (const std::optional<Bytes> size = parse_mem_total(text.view())) return *size;
+    if (const std::optional<Bytes> size = parse_meminfo(text.view(), "MemTotal:")) return *size;
   }
   findings_.add({FindingKind::size_unreadable, node, 0});
   return {0};

@@ -149,8 +149,7 @@ std::optional<NodeId> parse_node(std::string_view text) noexcept {
   return static_cast<NodeId>(*value);
 }
 
-std::optional<Bytes> parse_mem_total(std::string_view text) noexcept {
-  constexpr std::string_view key = "MemTotal:";
+std::optional<Bytes> parse_meminfo(std::string_view text, std::string_view key) noexcept {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
   text.remove_prefix(at + key.size());

@@ -50,8 +50,9 @@ enum class ListStep : std::uint8_t { range, end, malformed };
 // A node as files name it: nothing for -1 and for ids that no kernel has.
 [[nodiscard]] std::optional<NodeId> parse_node(std::string_view text) noexcept;
 
-// MemTotal of a node's meminfo.
-[[nodiscard]] std::optional<Bytes> parse_mem_total(std::string_view text) noexcept;
+// One value of a node's meminfo, by its key with the colon: "MemTotal:", "MemFree:".
+[[nodiscard]] std::optional<Bytes> parse_meminfo(std::string_view text,
+                                                 std::string_view key) noexcept;
 
 // Writes the columns of a distance row and returns how many there were; 0 if the row is malformed
 // or longer than `out`.  Distances below 10 are reserved and become 0, "unknown".

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How often the controller may look, so that looking costs at most one percent of one core.
+//
+// A bucket of processor time: it fills at 1 % of the time that passes and every scan takes its cost.
+// The bucket starts full, so that a program settles fast, and then the interval between scans is
+// what one scan costs, times a hundred.  While nothing changes the controller looks half as often,
+// which fills the bucket for the next change.
+//
+// Moving is not paid from here: it has a budget of its own, in bytes, and none in steady state.
+// Pure; called only from the controller's thread.
+#pragma once
+
+#include <cstdint>
+
+#include "policy/units.h"
+
+namespace cxltier {
+
+// Whether the last ticks changed anything.
+enum class Pace : std::uint8_t { settling, quiet };
+
+class CpuBudget {
+ public:
+  // The share of one core that sensing may use: the project's promise.
+  static constexpr std::uint64_t share_divisor = 100;
+  // Enough for the ten scans or so that settling takes, where one costs 0.1 s (a slow guest).
+  static constexpr Nanoseconds credit_max = seconds(1);
+  static constexpr Nanoseconds interval_min = seconds(1);
+  static constexpr Nanoseconds interval_max = seconds(60);
+
+  // Accounts for a scan that used `cost`, `elapsed` after the one before; returns the time to wait
+  // until the next.
+  // post: interval_min <= result <= interval_max
+  Nanoseconds spend(Nanoseconds cost, Nanoseconds elapsed, Pace pace) noexcept;
+
+  // Nanoseconds of processor time; negative is owed.
+  [[nodiscard]] std::int64_t credit_ns() const noexcept { return credit_ns_; }
+
+ private:
+  std::int64_t credit_ns_ = static_cast<std::int64_t>(credit_max.count);
+};
+
+}  // namespace cxltier

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/os/own_thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/os/uapi.h"
+
+namespace cxltier {
+namespace {
+
+// Deepest use measured: 60 KiB (reading the machine).  The rest is thread-local storage, which lies
+// on the same mapping and is large in programs with many libraries.
+constexpr std::size_t stack_bytes = 512u << 10;
+
+}  // namespace
+
+Result<pthread_t> start_own_thread(void* (*body)(void*), void* argument) noexcept {
+  pthread_attr_t attributes;
+  if (const int error = pthread_attr_init(&attributes); error != 0) return Error{error};
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);  // glibc leaves 32 and 33 out of what it then blocks
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const int error = pthread_create(&thread, &attributes, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) return Error{error};
+  return thread;
+}
+
+Result<Done> own_descriptor_table() noexcept {
+  if (syscall(SYS_close_range, 0U, ~0U, uapi::close_range_unshare) == -1) return Error{errno};
+  return Done{};
+}
+
+}  // namespace cxltier

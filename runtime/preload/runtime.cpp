@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/preload/runtime.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cxltier/heap.h"
+#include "runtime/os/syscall_probe.h"
+#include "runtime/settings/fixed_text.h"
+#include "runtime/telemetry/process_identity.h"
+#include "runtime/topology/machine_reader.h"
+#include "runtime/topology/process_nodes.h"
+#include "runtime/topology/sysfs_text.h"
+#include "runtime/topology/tier_text.h"
+#include "runtime/topology/tree_text.h"
+
+namespace cxltier {
+namespace {
+
+// The regions' part of the process's VMAs: one in twenty of what the kernel allows at most.
+std::size_t vma_budget_of(FileTree& files) noexcept {
+  constexpr std::uint64_t map_count_default = 65530;
+  TreeText text(files);
+  std::uint64_t map_count = map_count_default;
+  if (text.read(Path("proc/sys/vm/max_map_count")) == 0) {
+    map_count = parse_number(text.view()).value_or(map_count_default);
+  }
+  return std::clamp<std::uint64_t>(map_count / 20, vmas_for_allocator + 2,
+                                   vmas_max + vmas_for_allocator) -
+         vmas_for_allocator;
+}
+
+// Nodes that the process may use and that have memory.
+NodeSet usable_nodes(const Machine& machine, const NodeSet& allowed) noexcept {
+  NodeSet nodes;
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    const Node& node = machine.nodes[i];
+    if (node.size.count > 0 && (allowed.empty() || allowed.contains(node.id))) {
+      nodes.insert(node.id);
+    }
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::size_t HeapOfThisProcess::copy(std::span<AddressRange> out) noexcept {
+  static_assert(sizeof(heap::Range) == sizeof(AddressRange));
+  std::array<heap::Range, 256> part;
+  const std::size_t count =
+      heap::copy_ranges(std::span(part).first(std::min(part.size(), out.size())));
+  for (std::size_t i = 0; i < count; ++i) out[i] = {part[i].begin, part[i].end};
+  return count;
+}
+
+Bytes HeapOfThisProcess::mapped() noexcept { return {heap::mapped_bytes()}; }
+
+Runtime::Runtime(const Settings& settings, const ForkMarks& marks,
+                 const char* runtime_folder, ControllerStorage& storage) noexcept
+    : settings_(settings),
+      files_("/"),
+      process_(files_, marks),
+      runtime_folder_(runtime_folder),
+      storage_(storage) {
+  FixedText(start_page_.policy) << name_of(settings.policy);
+  start_page_.page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  start_page_.started_ns = clock_.now().count;
+  start_page_.runtime_bytes = sizeof(Runtime) + sizeof(ControllerStorage);
+}
+
+bool Runtime::prepare() noexcept {
+  open_telemetry(runtime_folder_);
+  if (!read_tiers() || !probe_calls() || !open_maps()) return give_up(RunState::idle);
+  const ControllerSeams seams{*policy_, pages_, smaps_, numa_maps_,    clock_,
+                              files_,   heap_,  process_, *this};
+  controller_.emplace(seams, config_, storage_);
+  return true;
+}
+
+bool Runtime::give_up(RunState state) noexcept {
+  start_page_.state = state;
+  start_page_.updated_ns = clock_.now().count;
+  start_page_.thread_cpu_ns = clock_.thread_cpu().count;
+  publish(start_page_);
+  return false;
+}
+
+void Runtime::open_telemetry(const char* runtime_folder) noexcept {
+  const Result<ProcessIdentity> self = identity_of_self();
+  if (!self.ok()) return;
+  const FolderPlace place{.runtime_folder = runtime_folder, .uid = self.value().uid};
+  if (writer_.open(place, self.value()).ok()) publish(start_page_);
+}
+
+bool Runtime::read_tiers() noexcept {
+  FixedText reason(start_page_.reason);
+  const Result<Reading> reading = read_machine(files_);
+  const Result<ProcessNodes> mine = read_process_nodes(files_);
+  if (!reading.ok()) {
+    reason << "the machine's memory nodes cannot be read (errno "
+           << static_cast<unsigned>(reading.error()) << ")";
+    return false;
+  }
+  config_.machine = reading.value().machine;
+  config_.settings = settings_;
+  config_.vma_budget = vma_budget_of(files_);
+  const ProcessNodes nodes = mine.value_or({});
+  config_.tiers = assign_tiers(config_.machine, nodes.own);
+  if (settings_.tiers[0] != '\0') {
+    const ParsedTiers chosen = parse_tiers(settings_.tiers.data(), config_.machine);
+    if (chosen.ok()) config_.tiers = chosen.tiers;
+    if (!chosen.ok()) reason << "CXLTIER_TIERS does not fit this machine; ";
+  }
+  const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
+  for (std::size_t i = 0; i < config_.machine.node_count; ++i) {
+    if (!usable.contains(config_.machine.nodes[i].id)) config_.tiers.tier_of[i] = tier_none;
+  }
+  policy_.emplace(usable);
+  if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
+  return config_.tiers.tier_count >= 2;
+}
+
+// First the thread's own policy: under numactl, or in a service that sets one, the user has chosen.
+bool Runtime::probe_calls() noexcept {
+  FixedText reason(start_page_.reason);
+  const std::size_t size = config_.machine.page_size.count;
+  void* page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  *static_cast<volatile char*>(page) = 1;
+  bool all_work = true;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(ProbedCall::kinds); ++i) {
+    const auto call = static_cast<ProbedCall>(i);
+    const ProbeVerdict verdict = probe_call(call, page, size);
+    if (verdict.kind == ProbeVerdict::Kind::works) continue;
+    reason << (all_work ? "system calls not permitted here: " : ", ") << name_of(call);
+    reason << (verdict.kind == ProbeVerdict::Kind::kills ? " (kills)" : " (refused)");
+    all_work = false;
+  }
+  munmap(page, size);
+  if (!all_work) return false;
+  const Result<PolicyOwner> owner = owner_of_thread_policy();
+  if (owner.ok() && owner.value() == PolicyOwner::nobody) return true;
+  reason << "this process has a memory policy of its own (numactl, service or container)";
+  return false;
+}
+
+bool Runtime::open_maps() noexcept {
+  Result<Done> opened = smaps_.open("/proc/self/smaps");
+  if (opened.ok()) opened = numa_maps_.open("/proc/self/numa_maps");
+  if (opened.ok()) return true;
+  FixedText(start_page_.reason) << "/proc/self/smaps and numa_maps cannot be opened (errno "
+                                << static_cast<unsigned>(opened.error()) << ")";
+  return false;
+}
+
+}  // namespace cxltier

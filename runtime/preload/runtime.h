@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that the controller's thread works on, in one object for one private mapping.
+//
+// prepare() finds out whether there is anything to do here; whatever is missing ends in a reason
+// that `cxltier stat` shows, and the program runs on untouched.  Belongs to the controller's thread,
+// but for telemetry().close() after that thread has ended.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "runtime/controller/controller.h"
+#include "runtime/os/clock_linux.h"
+#include "runtime/os/file_tree_linux.h"
+#include "runtime/os/memory_policy_linux.h"
+#include "runtime/os/page_mover_linux.h"
+#include "runtime/os/process_state_linux.h"
+#include "runtime/os/process_text_linux.h"
+#include "runtime/telemetry/writer.h"
+
+namespace cxltier {
+
+// The allocator's ranges as the controller wants them.
+class HeapOfThisProcess final : public HeapRanges {
+ public:
+  std::size_t copy(std::span<AddressRange> out) noexcept override;
+  Bytes mapped() noexcept override;
+};
+
+class Runtime final : private TelemetrySink {
+ public:
+  // `runtime_folder`: the value of XDG_RUNTIME_DIR, or null.
+  // `storage` may be zero-filled memory that nobody has touched yet.
+  Runtime(const Settings& settings, const ForkMarks& marks, const char* runtime_folder,
+          ControllerStorage& storage) noexcept;
+
+  // Reads the machine, probes, opens; returns whether the controller may tick.  If not, the reason
+  // is published.
+  bool prepare() noexcept;
+
+  // pre: prepare() returned true
+  [[nodiscard]] Controller& controller() noexcept { return *controller_; }
+  [[nodiscard]] TelemetryWriter& telemetry() noexcept { return writer_; }
+
+ private:
+  void publish(const TelemetryPage& page) noexcept override { writer_.publish(page); }
+  void open_telemetry(const char* runtime_folder) noexcept;
+  bool read_tiers() noexcept;
+  bool probe_calls() noexcept;
+  bool open_maps() noexcept;
+  bool give_up(RunState state) noexcept;
+
+  Settings settings_;
+  FileTreeLinux files_;
+  ClockLinux clock_;
+  ProcessTextLinux smaps_;
+  ProcessTextLinux numa_maps_;
+  PageMoverLinux pages_;
+  ProcessStateLinux process_;
+  HeapOfThisProcess heap_;
+  TelemetryWriter writer_;
+  const char* runtime_folder_;
+  ControllerConfig config_;
+  TelemetryPage start_page_;  // what is published before there is a controller
+  std::optional<MemoryPolicyLinux> policy_;
+  std::optional<Controller> controller_;
+  ControllerStorage& storage_;
+};
+
+}  // namespace cxltier

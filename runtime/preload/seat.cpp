@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/preload/seat.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+
+#include "runtime/os/own_thread.h"
+#include "runtime/preload/caller.h"
+#include "runtime/preload/runtime.h"
+
+namespace cxltier {
+namespace {
+
+// How long a child must live before it is worth a thread: most exec or exit at once.
+constexpr Nanoseconds child_age_min = seconds(2);
+
+// The storage is a plain aggregate over pages that the kernel zeroes when they are first used: most
+// of it is never touched, so it is never constructed.
+struct Mapping {
+  alignas(Runtime) std::array<std::byte, sizeof(Runtime)> runtime;
+  ControllerStorage storage;
+};
+static_assert(std::is_aggregate_v<ControllerStorage>);
+
+// How often the thread looks up to see whether the heap has grown.
+constexpr timespec look_up{.tv_sec = 1, .tv_nsec = 0};
+
+}  // namespace
+
+void Seat::arm(const Settings& settings, heap::AttentionHook hook) noexcept {
+  settings_ = settings;
+  hook_ = hook;
+  heap::request_attention(settings_.start_heap.count, hook_);
+}
+
+// A malloc from inside libc or the loader may hold locks that starting a thread takes too, so it
+// waits for one from elsewhere.
+heap::Attention Seat::on_attention(const void* caller) noexcept {
+  if (seated_.load(std::memory_order_acquire)) return heap::Attention::done;
+  if (ClockLinux().now() < not_before_ || is_system_code(caller)) return heap::Attention::again;
+  const int saved_errno = errno;
+  stop_.store(false, std::memory_order_relaxed);
+  if (make_runtime()) {
+    const Result<pthread_t> thread = start_own_thread(&Seat::thread_main, this);
+    thread_ = thread.value_or({});
+    seated_.store(thread.ok(), std::memory_order_release);
+  }
+  errno = saved_errno;
+  return heap::Attention::done;
+}
+
+bool Seat::make_runtime() noexcept {
+  if (runtime_ != nullptr) return true;
+  void* memory = mmap(nullptr, sizeof(Mapping), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  madvise(memory, sizeof(Mapping), MADV_DONTFORK);
+  madvise(memory, sizeof(Mapping), MADV_NOHUGEPAGE);
+  auto* mapping = static_cast<Mapping*>(memory);
+  runtime_ = new (mapping->runtime.data())
+      Runtime(settings_, marks_, getenv("XDG_RUNTIME_DIR"), mapping->storage);
+  return true;
+}
+
+void* Seat::thread_main(void* argument) noexcept {
+  Seat& seat = *static_cast<Seat*>(argument);
+  prctl(PR_SET_NAME, "cxltier", 0, 0, 0);
+  Runtime& runtime = *seat.runtime_;
+  if (!own_descriptor_table().ok() || !runtime.prepare()) return nullptr;
+  Controller& controller = runtime.controller();
+  while (!seat.stop_.load(std::memory_order_acquire) && controller.state() != RunState::stopped) {
+    if (controller.due()) controller.tick(seat.stop_);
+    seat.wait_for_request();
+  }
+  return nullptr;
+}
+
+void Seat::wait_for_request() noexcept {
+  const std::uint32_t seen = wake_.load(std::memory_order_acquire);
+  if (stop_.load(std::memory_order_acquire)) return;
+  syscall(SYS_futex, &wake_, FUTEX_WAIT_PRIVATE, seen, &look_up, nullptr, 0);
+}
+
+void Seat::suspend() noexcept {
+  if (!seated_.exchange(false, std::memory_order_acq_rel)) return;
+  const int saved_errno = errno;
+  stop_.store(true, std::memory_order_release);
+  wake_.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &wake_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  pthread_join(thread_, nullptr);
+  if (runtime_ != nullptr) {
+    runtime_->telemetry().close();
+    munmap(runtime_, sizeof(Mapping));
+    runtime_ = nullptr;
+  }
+  errno = saved_errno;
+}
+
+void Seat::resume() noexcept {
+  if (hook_ != nullptr) heap::request_attention(settings_.start_heap.count, hook_);
+}
+
+void Seat::in_child() noexcept {
+  marks_.forks.store(false, std::memory_order_relaxed);
+  marks_.born_by_fork.store(true, std::memory_order_relaxed);
+  runtime_ = nullptr;
+  seated_.store(false, std::memory_order_relaxed);
+  not_before_ = ClockLinux().now() + child_age_min;
+  resume();
+}
+
+// The thread is not waited for: it may be reading the maps of a large process, and ends with it.
+void Seat::leave() noexcept {
+  stop_.store(true, std::memory_order_release);
+  if (seated_.load(std::memory_order_acquire)) runtime_->telemetry().remove();
+}
+
+}  // namespace cxltier

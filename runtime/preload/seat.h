@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The controller's seat inside a preloaded process: when its thread starts, how it ends.
+//
+//             heap >= CXLTIER_START            thread ends by itself
+//   asleep --------------------------> seated ----------------------> idle   (says why in telemetry)
+//     ^  ^    on a malloc of the          |
+//     |  |    application, outside        |  unshare(), setns(): they fail in a process with threads
+//     |  |    libc and the loader         |  of other namespaces
+//     |  +--------------------------------+
+//     |
+//     +--- in the child of a fork, not before it is two seconds old
+//
+// A program with a small heap never gets a thread, and neither does a child that soon execs or exits.
+//
+// Everything that the thread works on lies in one private mapping that no fork child inherits, so a
+// child finds itself without it and starts anew.  The seat itself is one object with static storage,
+// made before any constructor runs; only start.cpp and wrappers.cpp touch it.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "cxltier/heap.h"
+#include "runtime/os/process_state_linux.h"
+#include "runtime/settings/settings.h"
+
+namespace cxltier {
+
+class Runtime;
+
+class Seat {
+ public:
+  constexpr Seat() noexcept = default;
+
+  // From the library's constructor: takes the settings and waits for the heap to grow.
+  void arm(const Settings& settings, heap::AttentionHook hook) noexcept;
+
+  // From the allocator, on an application's thread, once the heap is large enough.  `caller` is the
+  // code that called malloc.
+  heap::Attention on_attention(const void* caller) noexcept;
+
+  // Ends the thread if there is one; returns when it is gone.  The next malloc starts it again after
+  // resume().
+  void suspend() noexcept;
+  void resume() noexcept;
+
+  // Fork handlers.
+  void in_parent() noexcept { marks_.forks.store(true, std::memory_order_relaxed); }
+  void in_child() noexcept;
+
+  // At exit: takes the telemetry file away.
+  void leave() noexcept;
+
+ private:
+  static void* thread_main(void* seat) noexcept;
+  bool make_runtime() noexcept;
+  void wait_for_request() noexcept;
+
+  Settings settings_{};
+  heap::AttentionHook hook_ = nullptr;
+  Runtime* runtime_ = nullptr;  // the private mapping
+  pthread_t thread_{};
+  std::atomic<bool> seated_{false};  // thread_ is to be joined
+  Nanoseconds not_before_{};
+  ForkMarks marks_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint32_t> wake_{0};  // futex
+};
+
+}  // namespace cxltier

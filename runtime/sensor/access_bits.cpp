@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sensor/access_bits.h"
+
+#include <algorithm>
+
+#include "policy/check.h"
+#include "runtime/os/line_reader.h"
+#include "runtime/sensor/maps_text.h"
+
+namespace cxltier {
+namespace {
+
+// One call clears at most this much: the worst page fault beside it waited 0.2 ms (4 KiB pages, 2
+// vCPUs, Linux 6.18).
+constexpr std::uint64_t cool_step = 64u << 20;
+
+// More than this share of a region still touched right after cooling, and the rest says nothing.
+constexpr std::uint32_t residue_share_max = 8;  // one eighth
+
+std::uint32_t saturated(std::uint64_t value) noexcept {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
+}
+
+}  // namespace
+
+NodeTiers::NodeTiers(const Machine& machine, const TierMap& tiers) noexcept : NodeTiers() {
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    tiers_[index_of(machine.nodes[i].id)] = tiers.tier_of[i];
+  }
+}
+
+AccessBits::AccessBits(const AccessBitsSeams& seams, std::span<SensedRegion> regions,
+                       std::span<SensedRegion> spare, Bytes page_size) noexcept
+    : seams_(seams), regions_(regions), spare_(spare), page_size_(page_size), timer_(seams.clock) {
+  CXLTIER_CHECK(regions.size() == spare.size() && page_size.count >= 1024);
+}
+
+void AccessBits::follow(std::span<const AddressRange> ranges,
+                        const LayoutLimits& limits) noexcept {
+  CXLTIER_CHECK(limits.regions_max <= regions_.size());
+  // Never finer than before: regions that shrink again would only shuffle VMAs.
+  region_size_ = std::max(region_size_, choose_region_size(ranges, limits));
+  relayout(ranges);
+  CXLTIER_CHECK_SLOW(is_valid());
+}
+
+// Regions that stay as they were keep what is known of them; the others are adopted.
+void AccessBits::relayout(std::span<const AddressRange> ranges) noexcept {
+  std::size_t known = 0;
+  std::size_t count = 0;
+  for (const AddressRange heap : ranges) {
+    AddressRange rest = heap;
+    AddressRange cut;
+    while (count < spare_.size() && cut_regions({&rest, 1}, region_size_, {&cut, 1}) == 1) {
+      rest.begin = cut.end;
+      while (known < count_ && regions_[known].range.end <= cut.begin) ++known;
+      const bool same = known < count_ && regions_[known].range == cut;
+      spare_[count] = same ? regions_[known] : SensedRegion{.range = cut};
+      if (!same) adopt(spare_[count]);
+      ++count;
+    }
+  }
+  std::swap(regions_, spare_);
+  count_ = count;
+}
+
+// Gives a region the policy that makes it a VMA of its own, unless the application chose one.  A
+// refusal (too many VMAs) is no error: the region is then seen as not whole.
+void AccessBits::adopt(SensedRegion& region) noexcept {
+  const Result<PolicyOwner> owner = seams_.policy.owner_of(region.range.begin);
+  if (!owner.ok() || owner.value() == PolicyOwner::application) return;
+  const bool odd = (region.range.begin / region_size_.count) % 2 != 0;
+  const RangePolicy policy = odd ? RangePolicy::all_nodes : RangePolicy::local;
+  (void)timer_.time([&] { return seams_.policy.bind(region.range, policy); });
+}
+
+void AccessBits::cool() noexcept {
+  std::size_t first = 0;
+  while (first < count_) {
+    std::size_t last = first + 1;
+    std::uint64_t bytes = regions_[first].range.size();
+    while (last < count_ && regions_[last].range.begin == regions_[last - 1].range.end &&
+           bytes + regions_[last].range.size() <= cool_step) {
+      bytes += regions_[last++].range.size();
+    }
+    cool_run(first, last);
+    first = last;
+  }
+}
+
+// One call for adjacent regions; where it refuses, region by region, to find the one to blame.
+void AccessBits::cool_run(std::size_t first, std::size_t last) noexcept {
+  const AddressRange run{regions_[first].range.begin, regions_[last - 1].range.end};
+  const bool cooled = timer_.time([&] { return seams_.policy.cool(run); }).ok();
+  for (SensedRegion& region : live().subspan(first, last - first)) {
+    region.residue_kib = 0;
+    const bool done = cooled || timer_.time([&] { return seams_.policy.cool(region.range); }).ok();
+    region.cooling = done ? SensedRegion::Cooling::done : SensedRegion::Cooling::refused;
+  }
+}
+
+Result<Done> AccessBits::read_residue() noexcept { return read_smaps(Pass::residue); }
+
+Result<std::size_t> AccessBits::read(const NodeTiers& tiers,
+                                     std::span<Observation> out) noexcept {
+  CXLTIER_CHECK(out.size() >= count_);
+  for (SensedRegion& region : live()) {
+    region.touched_kib = 0;
+    region.whole = true;
+    region.application_policy = false;
+  }
+  view_ = {};
+  if (const Result<Done> read = read_smaps(Pass::touched); !read.ok()) return Error{read.error()};
+  for (std::size_t i = 0; i < count_; ++i) out[i] = observation_of(regions_[i]);
+  const Result<Done> read = read_numa_maps(tiers, out.first(count_));
+  if (!read.ok()) return Error{read.error()};
+  return drop_hands_off(out.first(count_));
+}
+
+std::size_t AccessBits::drop_hands_off(std::span<Observation> out) const noexcept {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const bool hands_off = regions_[i].application_policy ||
+                           regions_[i].cooling == SensedRegion::Cooling::refused;
+    if (!hands_off) out[kept++] = out[i];
+  }
+  return kept;
+}
+
+Observation AccessBits::observation_of(const SensedRegion& region) const noexcept {
+  const std::uint64_t kib_per_page = page_size_.count / 1024;
+  const std::uint32_t touched_kib =
+      region.touched_kib > region.residue_kib ? region.touched_kib - region.residue_kib : 0;
+  const bool shared = region.residue_kib > region.range.size() / 1024 / residue_share_max;
+  const bool seen = region.cooling == SensedRegion::Cooling::done && region.whole && !shared;
+  return {
+      .first_page = {region.range.begin / page_size_.count},
+      .page_count = saturated(region.range.size() / page_size_.count),
+      .touched_pages = saturated(touched_kib / kib_per_page),
+      .visibility = seen ? Visibility::seen : Visibility::unknown,
+      .resident = {},
+  };
+}
+
+Result<Done> AccessBits::read_smaps(Pass pass) noexcept {
+  LineReader lines(seams_.smaps);
+  SensedRegion* region = nullptr;
+  while (const std::optional<std::string_view> line = lines.next()) {
+    if (const std::optional<SmapsValue> value = parse_smaps_value(*line)) {
+      if (region == nullptr) continue;
+      if (value->field == SmapsField::huge && pass == Pass::touched) view_.huge_kib += value->kib;
+      if (value->field != SmapsField::referenced) continue;
+      std::uint32_t& sum = pass == Pass::touched ? region->touched_kib : region->residue_kib;
+      sum = saturated(sum + value->kib);
+    } else if (const std::optional<VmaLine> vma = parse_vma_line(*line)) {
+      region = vma->anonymous_private ? claim(vma->range, pass) : nullptr;
+    }
+  }
+  if (lines.error() != 0) return Error{lines.error()};
+  return Done{};
+}
+
+// The region that has this VMA to itself, or none: then every region that it touches is not whole.
+SensedRegion* AccessBits::claim(AddressRange vma, Pass pass) noexcept {
+  std::size_t i = first_ending_after(vma.begin);
+  if (i < count_ && regions_[i].range.covers(vma)) return &regions_[i];
+  for (; pass == Pass::touched && i < count_ && regions_[i].range.begin < vma.end; ++i) {
+    regions_[i].whole = false;
+  }
+  return nullptr;
+}
+
+Result<Done> AccessBits::read_numa_maps(const NodeTiers& tiers,
+                                        std::span<Observation> out) noexcept {
+  LineReader lines(seams_.numa_maps);
+  while (const std::optional<std::string_view> text = lines.next()) {
+    const std::optional<NumaMapsLine> line = parse_numa_maps_line(*text);
+    if (!line) continue;
+    ++view_.vma_count;
+    if (!line->anonymous || (line->page_kib != 0 && line->page_kib * 1024 != page_size_.count)) {
+      continue;
+    }
+    const std::size_t i = first_ending_after(line->begin);
+    const bool inside = i < count_ && regions_[i].range.contains(line->begin);
+    if (inside && line->application_policy) regions_[i].application_policy = true;
+    for (const NumaMapsLine::NodePages& on : std::span(line->nodes).first(line->node_count)) {
+      view_.anonymous_pages[index_of(on.node)] += on.pages;
+      const TierIndex tier = tiers.of(on.node);
+      if (!inside || tier == tier_none) continue;
+      std::uint32_t& resident = out[i].resident[index_of(tier)];
+      resident = saturated(resident + on.pages);
+    }
+  }
+  if (lines.error() != 0) return Error{lines.error()};
+  return Done{};
+}
+
+std::size_t AccessBits::first_ending_after(std::uintptr_t address) const noexcept {
+  const auto regions = live();
+  return static_cast<std::size_t>(
+      std::upper_bound(regions.begin(), regions.end(), address,
+                       [](std::uintptr_t at, const SensedRegion& region) {
+                         return at < region.range.end;
+                       }) -
+      regions.begin());
+}
+
+bool AccessBits::is_valid() const noexcept {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (regions_[i].range.size() == 0) return false;
+    if (i > 0 && regions_[i].range.begin < regions_[i - 1].range.end) return false;
+  }
+  return true;
+}
+
+}  // namespace cxltier
