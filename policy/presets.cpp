@@ -49,7 +49,7 @@ constexpr Parameters hot_cold_parameters = {
     .reversal_backoff = seconds(5),
     .reversals_max = 7,
     .refusal_backoff = seconds(1),
-    .refusals_max = 7,
+    .refusals_max = 6,
 };
 
 constexpr std::array presets = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a broken check does in a test program: prints the condition and aborts.
+// What a broken contract does in a test: prints its text and aborts, so that death tests can read
+// it.
 #include <cstdio>
 #include <cstdlib>
 
