@@ -19,8 +19,8 @@
 namespace cxltier {
 namespace {
 
-// Larger than what earlier tests freed and the heap kept: only this makes it grow.
-constexpr std::size_t growth = std::size_t{1} << 30;
+// Larger than all that the heap has mapped, so that it must map more.
+std::size_t growing_size() { return heap::mapped_bytes() + (64u << 20); }
 
 // Static, so that reading the ranges does not change them.
 std::array<heap::Range, heap::ranges_max> ranges;
@@ -97,7 +97,7 @@ TEST(Heap, CallsTheHookFromTheFirstAllocationAfterGrowth) {
   std::free(std::malloc(100));
   EXPECT_EQ(calls, 0);
 
-  void* const large = std::malloc(growth);
+  void* const large = std::malloc(growing_size());
   std::free(std::malloc(100));
   std::free(std::malloc(100));
 
@@ -152,9 +152,10 @@ TEST(Heap, KeepsRangesAndRequestInAForkChild) {
   heap::request_attention(heap::mapped_bytes() + (64u << 20), allocate_in_hook);
 
   const int status = child_status([] {
-    void* const large = std::malloc(growth);
+    const std::size_t size = growing_size();
+    void* const large = std::malloc(size);
     std::free(std::malloc(100));
-    const bool known = contains(present_ranges(), large, growth);
+    const bool known = contains(present_ranges(), large, size);
     return calls == 1 && known ? 0 : 1;
   });
 
