@@ -23,7 +23,8 @@
 
 namespace cxltier::heap {
 
-class GrowthWatch {
+// A cache line of its own: every malloc reads it.
+class alignas(64) GrowthWatch {
  public:
   // How many allocations pass between two calls of a hook that said `again`.
   static constexpr std::int64_t entries_between_calls = 1024;
