@@ -12,15 +12,6 @@
 image_modules=(virtio_pci virtio_console 9pnet_virtio 9p overlay
   cxl_acpi cxl_pci cxl_mem device_dax dax_cxl kmem)
 
-# The folder that holds one folder per kernel version, in an unpacked kernel package.
-kernel_modules() { # KERNEL
-  if [[ -d $1/lib/modules ]]; then
-    printf '%s\n' "$1/lib/modules"
-  else
-    printf '%s\n' "$1/usr/lib/modules"
-  fi
-}
-
 # The bootable file of an unpacked kernel package.
 kernel_file() { # KERNEL
   local file
@@ -69,9 +60,7 @@ lay_out_image() { # FOLDER KERNEL VERSION BUSYBOX
 provision_image() {
   local folder version hash file work
   folder=$(cache_folder)/image
-  version=$(kernel_modules "$2")
-  version=$(printf '%s\n' "$version"/*)
-  version=${version##*/}
+  version=$(cd "$2/lib/modules" && printf '%s\n' *)
   hash=$(cat "$qemu_folder"/guest/* "$qemu_folder/image.sh" "$3" | sha256sum)
   file=$folder/$version-${hash:0:16}.cpio
   if [[ ! -e $file ]]; then

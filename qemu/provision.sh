@@ -185,12 +185,18 @@ unpack_package() {
   rm -rf "$work"
 }
 
-# An unpacked kernel has no module index yet.
+# An unpacked kernel has no module index yet.  Its modules lie in /lib or in /usr/lib, and kmod looks
+# in one of them, by release: both names must work.
 finish_unpacked() { # ROOT
   local modules
-  for modules in "$1"/lib/modules/* "$1"/usr/lib/modules/*; do
-    [[ -d $modules ]] || continue
-    depmod --basedir "${modules%/lib/modules/*}" "${modules##*/}" || return 1
+  if [[ -d $1/usr/lib/modules && ! -e $1/lib ]]; then ln -s usr/lib "$1/lib"; fi
+  [[ -d $1/lib/modules ]] || return 0
+  if [[ ! -e $1/usr/lib/modules ]]; then
+    mkdir -p "$1/usr/lib"
+    ln -s ../../lib/modules "$1/usr/lib/modules"
+  fi
+  for modules in "$1"/lib/modules/*; do
+    depmod --basedir "$1" "${modules##*/}" || return 1
   done
 }
 
