@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t move_bytes_per_second = 256u << 20;
 
 // Regions are at least this large where memory comes in small pages: below it, VMAs cost more than
-// their finer picture is worth.  Confesses to be a choice; Redis with 1 KiB values settles at 97 % of
-// its hot pages with it.
+// their finer picture is worth.  Confesses to be a choice; Redis with 1 KiB values settles at 97 %
+// of its hot pages with it.
 constexpr std::uint64_t region_min_bytes = 512u << 10;
 
 // Ticks without a move after which the workload counts as settled.
@@ -53,8 +53,8 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
   page_.page_size = config.machine.page_size.count;
   page_.started_ns = nanoseconds_of(seams.clock.now());
   page_.runtime_bytes = sizeof(Controller) + sizeof(ControllerStorage);
-  page_.state = config.settings.policy == PolicyKind::first_touch ? RunState::watching
-                                                                  : RunState::active;
+  page_.state =
+      config.settings.policy == PolicyKind::first_touch ? RunState::watching : RunState::active;
 }
 
 bool Controller::due() noexcept {
@@ -210,8 +210,7 @@ void Controller::publish(Nanoseconds cpu_begin) noexcept {
   ++page_.ticks;
   page_.updated_ns = nanoseconds_of(seams_.clock.now());
   page_.thread_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_begin);
-  page_.call_ns_max =
-      nanoseconds_of(std::max(sensor_.longest_call(), mover_.longest_call()));
+  page_.call_ns_max = nanoseconds_of(std::max(sensor_.longest_call(), mover_.longest_call()));
   page_.regions = region_count_;
   page_.vmas = sensor_.view().vma_count;
   Pages managed{};
@@ -237,8 +236,8 @@ void Controller::publish_tiers() noexcept {
   for (std::size_t t = 0; t < config_.tiers.tier_count; ++t) {
     TelemetryTier& tier = page_.tiers[t];
     tier.pages = room_.tiers[t].used.count;
-    tier.limit_pages = std::min(caps_.cap[t], caps_.is_dram[t] ? caps_.dram_total
-                                                               : pages_unlimited).count;
+    tier.limit_pages =
+        std::min(caps_.cap[t], caps_.is_dram[t] ? caps_.dram_total : pages_unlimited).count;
     tier.over_limit_pages_max = std::max(tier.over_limit_pages_max, room_.over_limit[t].count);
   }
 }

@@ -47,8 +47,8 @@ struct ControllerConfig {
   std::size_t vma_budget = 0;  // VMAs that regions may use
 };
 
-// One budget for VMAs, owned by the runtime: less where each one makes a fork slower (1.3 ms more per
-// fork at 256 split VMAs, 4 GiB, Linux 6.18).  The allocator keeps 64 of each.
+// One budget for VMAs, owned by the runtime: less where each one makes a fork slower (1.3 ms more
+// per fork at 256 split VMAs, 4 GiB, Linux 6.18).  The allocator keeps 64 of each.
 inline constexpr std::size_t vmas_for_allocator = 64;
 inline constexpr std::size_t vmas_max = 2048 - vmas_for_allocator;
 inline constexpr std::size_t vmas_forking = 256 - vmas_for_allocator;

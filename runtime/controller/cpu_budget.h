@@ -2,10 +2,10 @@
 //
 // How often the controller may look, so that looking costs at most one percent of one core.
 //
-// A bucket of processor time: it fills at 1 % of the time that passes and every scan takes its cost.
-// The bucket starts full, so that a program settles fast, and then the interval between scans is
-// what one scan costs, times a hundred.  While nothing changes the controller looks half as often,
-// which fills the bucket for the next change.
+// A bucket of processor time: it fills at 1 % of the time that passes and every scan takes its
+// cost. The bucket starts full, so that a program settles fast, and then the interval between scans
+// is what one scan costs, times a hundred.  While nothing changes the controller looks half as
+// often, which fills the bucket for the next change.
 //
 // Moving is not paid from here: it has a budget of its own, in bytes, and none in steady state.
 // Pure; called only from the controller's thread.

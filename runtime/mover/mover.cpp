@@ -63,8 +63,7 @@ MoveOutcome Mover::carry_out(const Move& move, const NodeTiers& tiers, std::span
 }
 
 // Gathers into pages_ the pages of `range` that the move is about; returns how many.
-std::size_t Mover::collect(AddressRange range, const Move& move,
-                           const NodeTiers& tiers) noexcept {
+std::size_t Mover::collect(AddressRange range, const Move& move, const NodeTiers& tiers) noexcept {
   const std::size_t all = range.size() / page_size_.count;
   for (std::size_t i = 0; i < all; ++i) pages_[i] = range.begin + i * page_size_.count;
   if (!locate(all, where_).ok()) return 0;

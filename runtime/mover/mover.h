@@ -2,11 +2,12 @@
 //
 // Carries out moves: page by page, in batches, and tells what the kernel did with each page.
 //
-//   pages of a region --locate--> those that are elsewhere --move--> --locate--> moved | refused, why
+//   pages of a region --locate--> those that are elsewhere --move--> --locate--> moved | refused,
+//   why
 //
-// The second look counts, not the status that the move returned: the kernel stops at the first batch
-// that fails and leaves the rest without a status, and a huge page moves whole, after which its other
-// pages answer "busy" although they arrived.
+// The second look counts, not the status that the move returned: the kernel stops at the first
+// batch that fails and leaves the rest without a status, and a huge page moves whole, after which
+// its other pages answer "busy" although they arrived.
 //
 // A region is stopped at when its target has no room left; what is refused is left to the policy's
 // back-off.  Called only from the controller's thread; holds nothing between two batches.
@@ -56,7 +57,8 @@ class Mover {
       : seams_(seams), page_size_(page_size), timer_(seams.clock) {}
 
   // Moves the pages of one extent that lie on slower (promote) or faster (demote) tiers to
-  // `move.to`, at most move.pages_expected.  Takes what it used from `rooms`.  Ends early, without an error, when `stop` becomes true.
+  // `move.to`, at most move.pages_expected.  Takes what it used from `rooms`.  Ends early, without
+  // an error, when `stop` becomes true.
   MoveOutcome carry_out(const Move& move, const NodeTiers& tiers, std::span<NodeRoom> rooms,
                         const std::atomic<bool>& stop) noexcept;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of a ProcessText, through a buffer of fixed size.  A line longer than the buffer is dropped:
-// the longest that the kernel makes is a path of 4,096 bytes and 80 before it.  No allocation; one
-// reader per pass over the text.
+// Lines of a ProcessText, through a buffer of fixed size.  A line longer than the buffer is
+// dropped: the longest that the kernel makes is a path of 4,096 bytes and 80 before it.  No
+// allocation; one reader per pass over the text.
 #pragma once
 
 #include <array>
@@ -47,8 +47,7 @@ class LineReader {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    const Result<std::size_t> got =
-        text_.read_at(offset_, std::span(buffer_).subspan(end_));
+    const Result<std::size_t> got = text_.read_at(offset_, std::span(buffer_).subspan(end_));
     error_ = got.error();
     const std::size_t count = got.value_or(0);
     end_ += count;

@@ -33,8 +33,8 @@ struct KernelPolicy {
 
 Result<KernelPolicy> policy_from_kernel(std::uintptr_t address, unsigned flags) noexcept {
   KernelPolicy policy;
-  if (syscall(SYS_get_mempolicy, &policy.mode, policy.nodes.data(), node_ids_max, address,
-              flags) == -1) {
+  if (syscall(SYS_get_mempolicy, &policy.mode, policy.nodes.data(), node_ids_max, address, flags) ==
+      -1) {
     return Error{errno};
   }
   policy.mode &= ~uapi::mpol_mode_flags;

@@ -21,8 +21,8 @@ Result<Done> PageMoverLinux::locate(std::span<const std::uintptr_t> pages,
   return Done{};
 }
 
-// A positive return counts pages that did not move (mm/migrate.c, do_pages_move): the kernel gave up
-// there and wrote no status for the rest.
+// A positive return counts pages that did not move (mm/migrate.c, do_pages_move): the kernel gave
+// up there and wrote no status for the rest.
 Result<Done> PageMoverLinux::move(std::span<const std::uintptr_t> pages, NodeId node,
                                   std::span<int> status) noexcept {
   CXLTIER_CHECK(status.size() == pages.size() && pages.size() <= batch_max);

@@ -27,10 +27,8 @@ bool ProcessStateLinux::shares_pages() noexcept {
 bool ProcessStateLinux::huge_pages_by_default() noexcept {
   if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) return false;
   std::array<char, 64> text;
-  const Result<std::size_t> size =
-      files_.read("sys/kernel/mm/transparent_hugepage/enabled", text);
-  return std::string_view(text.data(), size.value_or(0)).find("[always]") !=
-         std::string_view::npos;
+  const Result<std::size_t> size = files_.read("sys/kernel/mm/transparent_hugepage/enabled", text);
+  return std::string_view(text.data(), size.value_or(0)).find("[always]") != std::string_view::npos;
 }
 
 }  // namespace cxltier

@@ -39,7 +39,7 @@ int try_call(ProbedCall call, void* page, std::size_t page_size) noexcept {
 
 // Everything here runs in a copy of the process with a single thread: bare system calls only.
 [[noreturn]] void try_in_child(ProbedCall call, void* page, std::size_t page_size) noexcept {
-  signal(SIGSYS, SIG_DFL);            // a handler of the application's would speak for us
+  signal(SIGSYS, SIG_DFL);             // a handler of the application's would speak for us
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // no core file of a death that is expected
   const int error = try_call(call, page, page_size);
   syscall(SYS_exit_group, error);

@@ -2,10 +2,11 @@
 //
 // Which of the system calls that the runtime lives on may be made here: found out by doing.
 //
-// A service's filter (systemd SystemCallFilter=, a container's seccomp profile) may refuse a call, or
-// kill the process for it, and a kill cannot be caught.  So where a filter is present each call is
-// tried in a child of its own, made by a bare clone: it raises no SIGCHLD, the application's wait()
-// does not see it, and its death says "never call this".  Called only from the controller's thread.
+// A service's filter (systemd SystemCallFilter=, a container's seccomp profile) may refuse a call,
+// or kill the process for it, and a kill cannot be caught.  So where a filter is present each call
+// is tried in a child of its own, made by a bare clone: it raises no SIGCHLD, the application's
+// wait() does not see it, and its death says "never call this".  Called only from the controller's
+// thread.
 #pragma once
 
 #include <cstddef>

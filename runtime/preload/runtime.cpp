@@ -58,8 +58,8 @@ std::size_t HeapOfThisProcess::copy(std::span<AddressRange> out) noexcept {
 
 Bytes HeapOfThisProcess::mapped() noexcept { return {heap::mapped_bytes()}; }
 
-Runtime::Runtime(const Settings& settings, const ForkMarks& marks,
-                 const char* runtime_folder, ControllerStorage& storage) noexcept
+Runtime::Runtime(const Settings& settings, const ForkMarks& marks, const char* runtime_folder,
+                 ControllerStorage& storage) noexcept
     : settings_(settings),
       files_("/"),
       process_(files_, marks),
@@ -74,7 +74,7 @@ Runtime::Runtime(const Settings& settings, const ForkMarks& marks,
 bool Runtime::prepare() noexcept {
   open_telemetry(runtime_folder_);
   if (!read_tiers() || !probe_calls() || !open_maps()) return give_up(RunState::idle);
-  const ControllerSeams seams{*policy_, pages_, smaps_, numa_maps_,    clock_,
+  const ControllerSeams seams{*policy_, pages_, smaps_,   numa_maps_, clock_,
                               files_,   heap_,  process_, *this};
   controller_.emplace(seams, config_, storage_);
   return true;

@@ -3,8 +3,8 @@
 // Everything that the controller's thread works on, in one object for one private mapping.
 //
 // prepare() finds out whether there is anything to do here; whatever is missing ends in a reason
-// that `cxltier stat` shows, and the program runs on untouched.  Belongs to the controller's thread,
-// but for telemetry().close() after that thread has ended.
+// that `cxltier stat` shows, and the program runs on untouched.  Belongs to the controller's
+// thread, but for telemetry().close() after that thread has ended.
 #pragma once
 
 #include <atomic>

@@ -3,19 +3,21 @@
 // The controller's seat inside a preloaded process: when its thread starts, how it ends.
 //
 //             heap >= CXLTIER_START            thread ends by itself
-//   asleep --------------------------> seated ----------------------> idle   (says why in telemetry)
+//   asleep --------------------------> seated ----------------------> idle   (says why in
+//   telemetry)
 //     ^  ^    on a malloc of the          |
-//     |  |    application, outside        |  unshare(), setns(): they fail in a process with threads
-//     |  |    libc and the loader         |  of other namespaces
-//     |  +--------------------------------+
+//     |  |    application, outside        |  unshare(), setns(): they fail in a process with
+//     threads |  |    libc and the loader         |  of other namespaces |
+//     +--------------------------------+
 //     |
 //     +--- in the child of a fork, not before it is two seconds old
 //
-// A program with a small heap never gets a thread, and neither does a child that soon execs or exits.
+// A program with a small heap never gets a thread, and neither does a child that soon execs or
+// exits.
 //
 // Everything that the thread works on lies in one private mapping that no fork child inherits, so a
-// child finds itself without it and starts anew.  The seat itself is one object with static storage,
-// made before any constructor runs; only start.cpp and wrappers.cpp touch it.
+// child finds itself without it and starts anew.  The seat itself is one object with static
+// storage, made before any constructor runs; only start.cpp and wrappers.cpp touch it.
 #pragma once
 
 #include <pthread.h>
@@ -41,8 +43,8 @@ class Seat {
   // code that called malloc.
   heap::Attention on_attention(const void* caller) noexcept;
 
-  // Ends the thread if there is one; returns when it is gone.  The next malloc starts it again after
-  // resume().
+  // Ends the thread if there is one; returns when it is gone.  The next malloc starts it again
+  // after resume().
   void suspend() noexcept;
   void resume() noexcept;
 

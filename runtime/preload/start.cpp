@@ -4,9 +4,8 @@
 //
 //   constructor   fork handlers in the right order: the allocator's first, then ours; settings from
 //                 the environment, a line for each wrong one; then wait for the heap to grow
-//   unshare,      the controller's thread is away while they run: a process with a second thread may
-//   setns         not enter a user namespace
-//   destructor    the telemetry file goes
+//   unshare,      the controller's thread is away while they run: a process with a second thread
+//   may setns         not enter a user namespace destructor    the telemetry file goes
 //
 // The heap serves from the loader's first malloc on; none of this is needed for it.
 #include <errno.h>
@@ -53,7 +52,8 @@ __attribute__((constructor(101))) void start() {
   Settings settings;
   const EnvironmentReport report = settings_from(environ, settings);
   if (settings.log != LogLevel::off) log_wrong_settings(report);
-  pthread_atfork(nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
+  pthread_atfork(
+      nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
   seat.arm(settings, attend);
   errno = saved_errno;
 }

@@ -35,8 +35,7 @@ AccessBits::AccessBits(const AccessBitsSeams& seams, std::span<SensedRegion> reg
   CXLTIER_CHECK(regions.size() == spare.size() && page_size.count >= 1024);
 }
 
-void AccessBits::follow(std::span<const AddressRange> ranges,
-                        const LayoutLimits& limits) noexcept {
+void AccessBits::follow(std::span<const AddressRange> ranges, const LayoutLimits& limits) noexcept {
   CXLTIER_CHECK(limits.regions_max <= regions_.size());
   // Never finer than before: regions that shrink again would only shuffle VMAs.
   region_size_ = std::max(region_size_, choose_region_size(ranges, limits));
@@ -101,8 +100,7 @@ void AccessBits::cool_run(std::size_t first, std::size_t last) noexcept {
 
 Result<Done> AccessBits::read_residue() noexcept { return read_smaps(Pass::residue); }
 
-Result<std::size_t> AccessBits::read(const NodeTiers& tiers,
-                                     std::span<Observation> out) noexcept {
+Result<std::size_t> AccessBits::read(const NodeTiers& tiers, std::span<Observation> out) noexcept {
   CXLTIER_CHECK(out.size() >= count_);
   for (SensedRegion& region : live()) {
     region.touched_kib = 0;
@@ -120,8 +118,8 @@ Result<std::size_t> AccessBits::read(const NodeTiers& tiers,
 std::size_t AccessBits::drop_hands_off(std::span<Observation> out) const noexcept {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    const bool hands_off = regions_[i].application_policy ||
-                           regions_[i].cooling == SensedRegion::Cooling::refused;
+    const bool hands_off =
+        regions_[i].application_policy || regions_[i].cooling == SensedRegion::Cooling::refused;
     if (!hands_off) out[kept++] = out[i];
   }
   return kept;
@@ -198,10 +196,9 @@ Result<Done> AccessBits::read_numa_maps(const NodeTiers& tiers,
 std::size_t AccessBits::first_ending_after(std::uintptr_t address) const noexcept {
   const auto regions = live();
   return static_cast<std::size_t>(
-      std::upper_bound(regions.begin(), regions.end(), address,
-                       [](std::uintptr_t at, const SensedRegion& region) {
-                         return at < region.range.end;
-                       }) -
+      std::upper_bound(
+          regions.begin(), regions.end(), address,
+          [](std::uintptr_t at, const SensedRegion& region) { return at < region.range.end; }) -
       regions.begin());
 }
 

@@ -10,12 +10,13 @@
 //   read     smaps tells per VMA how much was touched since, numa_maps on which nodes it lies
 //
 // Why MADV_COLD and not clear_refs: that one does not flush the TLB, so a thread that keeps running
-// on a small hot set is read as cold, and it holds the memory lock of the process for the whole walk.
+// on a small hot set is read as cold, and it holds the memory lock of the process for the whole
+// walk.
 //
 // What it cannot see is "unknown", never "hot" or "cold": pages that another process maps too keep
 // their bits (a fork child lives), and a region whose VMA reaches beyond it (the kernel refused the
-// split) shares its figures with its neighbour.  Left out altogether, so that nothing moves them, are
-// regions that the program placed by a policy of its own and regions that it locked (MADV_COLD
+// split) shares its figures with its neighbour.  Left out altogether, so that nothing moves them,
+// are regions that the program placed by a policy of its own and regions that it locked (MADV_COLD
 // refuses those).
 //
 // It must not be used on memory that the program may mremap: growing across two VMAs fails there.
@@ -88,8 +89,8 @@ class AccessBits {
   // Clears the access bits of every region, in steps of at most 64 MiB.
   void cool() noexcept;
 
-  // Reads back, right after cool(), which bits would not clear.  Costs as much as a read; needed only
-  // while other processes may map our pages.
+  // Reads back, right after cool(), which bits would not clear.  Costs as much as a read; needed
+  // only while other processes may map our pages.
   Result<Done> read_residue() noexcept;
 
   // One observation per region that the runtime may move, in order of address; returns how many.

@@ -5,8 +5,8 @@
 //   heap ranges   |--------------------|      |-----------|
 //   regions       |--|----|----|----|--|      |----|----|-|     cut at multiples of the region size
 //
-// Each region becomes a VMA of its own, so their number is bounded by the VMA budget: the region size
-// is the smallest power of two, at least the minimum, that keeps within it.  Pure.
+// Each region becomes a VMA of its own, so their number is bounded by the VMA budget: the region
+// size is the smallest power of two, at least the minimum, that keeps within it.  Pure.
 #pragma once
 
 #include <cstddef>

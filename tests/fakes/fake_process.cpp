@@ -89,8 +89,9 @@ std::vector<FakeProcess::Vma> FakeProcess::vmas() const {
 std::size_t FakeProcess::vma_count() const { return vmas().size(); }
 
 std::string FakeProcess::smaps_text() const {
-  std::string text = "00400000-00401000 r-xp 00000000 08:01 42   /usr/bin/program\nRss: 4 kB\n"
-                     "Referenced: 4 kB\nVmFlags: rd ex mr mw me\n";
+  std::string text =
+      "00400000-00401000 r-xp 00000000 08:01 42   /usr/bin/program\nRss: 4 kB\n"
+      "Referenced: 4 kB\nVmFlags: rd ex mr mw me\n";
   for (const Vma& vma : vmas()) {
     char head[80];
     std::snprintf(head, sizeof head, "%lx-%lx rw-p 00000000 00:00 0 \n", vma.range.begin,
@@ -116,10 +117,10 @@ std::string FakeProcess::numa_maps_text() const {
          it != pages_.end() && it->first < vma.range.end; ++it) {
       ++on[static_cast<std::size_t>(it->second.node)];
     }
-    const char* policy = application_bound                         ? "bind:0"
-                         : !vma.bound                              ? "default"
-                         : vma.policy == RangePolicy::local        ? "local"
-                                                                   : "prefer (many):0-2";
+    const char* policy = application_bound                  ? "bind:0"
+                         : !vma.bound                       ? "default"
+                         : vma.policy == RangePolicy::local ? "local"
+                                                            : "prefer (many):0-2";
     char head[64];
     std::snprintf(head, sizeof head, "%lx %s", vma.range.begin, policy);
     text += head;
@@ -131,8 +132,7 @@ std::string FakeProcess::numa_maps_text() const {
   return text;
 }
 
-Result<std::size_t> FakeProcess::Text::read_at(std::uint64_t offset,
-                                               std::span<char> out) noexcept {
+Result<std::size_t> FakeProcess::Text::read_at(std::uint64_t offset, std::span<char> out) noexcept {
   if (process_.call_fails()) return Error{process_.faults.error};
   if (offset == 0) text_ = (process_.*make_)();
   if (offset >= text_.size()) return std::size_t{0};

@@ -28,7 +28,8 @@ namespace cxltier::fakes {
 
 inline constexpr std::uint64_t page_bytes = 4096;
 
-// Fails the `at`-th seam call (1-based) with `error`; 0 never fails.  `last` counts what was called.
+// Fails the `at`-th seam call (1-based) with `error`; 0 never fails.  `last` counts what was
+// called.
 struct FaultPlan {
   std::uint64_t at = 0;
   int error = 12;  // ENOMEM
@@ -40,8 +41,8 @@ struct FakePage {
   int node = 0;
   bool touched = false;
   RangePolicy policy = RangePolicy::local;
-  bool bound = false;        // some policy of ours was set
-  int move_error = 0;        // errno that a move answers; 0 moves
+  bool bound = false;         // some policy of ours was set
+  int move_error = 0;         // errno that a move answers; 0 moves
   std::uint64_t content = 0;  // what the program stored
 };
 
@@ -73,7 +74,7 @@ class FakeProcess final : public MemoryPolicy,
 
   FaultPlan faults;
   std::array<FakeNode, 3> nodes{FakeNode{1u << 16}, FakeNode{1u << 16}, FakeNode{1u << 18}};
-  bool has_child = false;    // shared pages keep their access bits and do not move
+  bool has_child = false;  // shared pages keep their access bits and do not move
   bool application_bound = false;
   Nanoseconds cost_per_call{1000};
 
@@ -88,9 +89,7 @@ class FakeProcess final : public MemoryPolicy,
   Nanoseconds now() noexcept override { return now_; }
   Nanoseconds thread_cpu() noexcept override { return cpu_; }
   Result<std::size_t> read(const char* path, std::span<char> out) noexcept override;
-  Result<std::size_t> read_link(const char*, std::span<char>) noexcept override {
-    return Error{2};
-  }
+  Result<std::size_t> read_link(const char*, std::span<char>) noexcept override { return Error{2}; }
   Result<std::size_t> list(const char*, EntryVisitor&) noexcept override { return Error{2}; }
   std::size_t copy(std::span<AddressRange> out) noexcept override;
   Bytes mapped() noexcept override;

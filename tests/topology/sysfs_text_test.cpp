@@ -89,17 +89,23 @@ TEST(Node, RefusesMinusOneAndImpossibleIds) {
   EXPECT_EQ(parse_node("1024\n"), std::nullopt);
 }
 
-TEST(MemTotal, ReadsANodesMeminfo) {
-  EXPECT_EQ(parse_mem_total("\nNode 33 MemTotal:       16777216 kB\nNode 33 MemFree: 1 kB\n"),
+TEST(Meminfo, ReadsANodesMeminfo) {
+  EXPECT_EQ(parse_meminfo("\nNode 33 MemTotal:       16777216 kB\nNode 33 MemFree: 1 kB\n",
+                          "MemTotal:"),
             Bytes{16777216ull * 1024});
-  EXPECT_EQ(parse_mem_total("Node 0 MemTotal: 1048576 kB"), Bytes{1048576ull * 1024});
-  EXPECT_EQ(parse_mem_total("Node 2 MemTotal:              0 kB\n"), Bytes{0});
+  EXPECT_EQ(parse_meminfo("Node 0 MemTotal: 1048576 kB", "MemTotal:"), Bytes{1048576ull * 1024});
+  EXPECT_EQ(parse_meminfo("Node 2 MemTotal:              0 kB\n", "MemTotal:"), Bytes{0});
 }
 
-TEST(MemTotal, RefusesOtherUnitsAndSizesThatOverflow) {
+TEST(Meminfo, TellsFreeMemoryByItsKey) {
+  EXPECT_EQ(parse_meminfo("Node 2 MemTotal: 8 kB\nNode 2 MemFree: 3 kB\n", "MemFree:"),
+            Bytes{3 * 1024});
+}
+
+TEST(Meminfo, RefusesOtherUnitsAndSizesThatOverflow) {
   for (const char* text : {"", "MemFree: 1 kB", "MemTotal: kB", "MemTotal: 12", "MemTotal: 12 MB",
                            "MemTotal: 18446744073709551615 kB", "MemTotal: 1 2 kB"}) {
-    EXPECT_EQ(parse_mem_total(text), std::nullopt) << text;
+    EXPECT_EQ(parse_meminfo(text, "MemTotal:"), std::nullopt) << text;
   }
 }
 
@@ -174,7 +180,7 @@ void parse_all(const std::string& text) {
   EXPECT_TRUE(field.empty() || (field.data() >= view.data() &&
                                 field.data() + field.size() <= view.data() + view.size()));
   EXPECT_LE(last_component(view).size(), view.size());
-  static_cast<void>(parse_mem_total(view));
+  static_cast<void>(parse_meminfo(view, "MemTotal:"));
 }
 
 TEST(AnyText, IsParsedWithoutHarm) {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole loop over a fake machine: hot pages come to DRAM, the limit holds, and then it is
+// quiet.
+#include "runtime/controller/controller.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/controller/controlled_process.h"
+
+namespace cxltier {
+namespace {
+
+using fakes::ControlledProcess;
+using fakes::page_bytes;
+
+constexpr Bytes quarter{ControlledProcess::pages / 4 * page_bytes};
+
+TEST(Controller, BringsHotPagesToDramWithinTheLimit) {
+  ControlledProcess on(quarter);
+
+  on.run(12);
+
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_LE(on.process.pages_on(0) + on.process.pages_on(1), ControlledProcess::pages / 4);
+  EXPECT_GT(on.process.published().pages_promoted, 0u);
+  EXPECT_GT(on.process.published().pages_demoted, 0u);
+  EXPECT_EQ(on.process.published().state, RunState::active);
+  EXPECT_TRUE(on.contents_whole());
+}
+
+TEST(Controller, ComesToRest) {
+  ControlledProcess on(quarter);
+  on.run(15);
+  const std::uint64_t moved =
+      on.process.published().pages_promoted + on.process.published().pages_demoted;
+  on.run(40);
+  const std::uint64_t later =
+      on.process.published().pages_promoted + on.process.published().pages_demoted;
+  EXPECT_LE(later - moved, ControlledProcess::pages / 100);
+}
+
+TEST(Controller, FirstTouchMovesNothing) {
+  ControlledProcess on(quarter, PolicyKind::first_touch);
+  on.run(12);
+  EXPECT_EQ(on.process.published().pages_promoted + on.process.published().pages_demoted, 0u);
+  EXPECT_EQ(on.process.published().state, RunState::watching);
+  EXPECT_GT(on.process.published().managed_pages, 0u);
+}
+
+// First touch may exceed a limit; within ten seconds of the fake clock the process is back under
+// it.
+TEST(Controller, ComesBackUnderTheLimitAndTellsHowFarItWasOver) {
+  ControlledProcess on(quarter);
+  for (auto& [address, page] : on.process.pages()) page.node = 0;
+  const Nanoseconds begin = on.process.now();
+
+  while (on.process.pages_on(0) > ControlledProcess::pages / 4) {
+    on.run(1);
+    ASSERT_LE((on.process.now() - begin).count, seconds(10).count);
+  }
+
+  EXPECT_EQ(on.process.published().tiers[0].over_limit_pages_max,
+            ControlledProcess::pages - ControlledProcess::pages / 4);
+  EXPECT_EQ(on.process.published().tiers[0].limit_pages, ControlledProcess::pages / 4);
+}
+
+TEST(Controller, CountsWhatTheKernelRefuses) {
+  ControlledProcess on(quarter);
+  for (std::uint64_t i = 0; i < ControlledProcess::hot_pages; i += 2) {
+    on.process.pages()[ControlledProcess::address(i)].move_error = 16;  // EBUSY
+  }
+  on.run(12);
+  const auto busy = static_cast<std::size_t>(Refusal::busy);
+  EXPECT_GT(on.process.published().pages_refused[busy], 0u);
+  EXPECT_TRUE(on.contents_whole());
+}
+
+// While a child shares the pages nothing can be seen and nothing moves; after its death it goes on.
+TEST(Controller, WaitsForAForkChild) {
+  ControlledProcess on(quarter);
+  on.process.has_child = true;
+  on.run(6);
+  EXPECT_EQ(on.process.published().pages_promoted, 0u);
+  EXPECT_GT(on.process.published().scans_unknown, 0u);
+  on.process.has_child = false;
+  on.run(40);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+}
+
+TEST(Controller, LooksEarlyWhenTheHeapGrows) {
+  ControlledProcess on(quarter);
+  on.run(20);
+  on.process.advance(seconds(1));
+  const bool due_before = on.controller->due();
+  on.process.map({ControlledProcess::base + (64u << 20), ControlledProcess::base + (128u << 20)});
+  EXPECT_TRUE(on.controller->due());
+  EXPECT_FALSE(due_before && on.process.published().interval_ns > seconds(1).count);
+}
+
+TEST(Controller, FollowsAFullNode) {
+  ControlledProcess on({ControlledProcess::pages * 4 * page_bytes});
+  // No free page on DRAM beyond what the process holds there.
+  on.process.nodes[0].used_by_others = on.process.nodes[0].pages - on.process.pages_on(0);
+  on.process.nodes[1].used_by_others = on.process.nodes[1].pages;
+  on.run(12);
+  EXPECT_TRUE(on.contents_whole());
+  EXPECT_LE(on.process.pages_on(0) + on.process.pages_on(1), ControlledProcess::pages / 4);
+}
+
+TEST(Controller, KeepsWithinItsVmaBudget) {
+  ControlledProcess on(quarter);
+  on.process.map({ControlledProcess::base + (1u << 30), ControlledProcess::base + (2u << 30)});
+  on.run(3);
+  EXPECT_LE(on.process.published().vmas, 64u + 4u);
+  EXPECT_GT(on.process.published().regions, 0u);
+}
+
+TEST(Controller, StopsAndSaysWhyWhenTheMapsCannotBeRead) {
+  ControlledProcess on(quarter);
+  on.run(2);
+  on.process.faults.error = 13;  // EACCES
+  for (std::uint32_t i = 0; i < Controller::failures_max; ++i) {
+    on.process.faults.at = on.process.faults.calls + 1;
+    // The first call of a tick after the layout is known is the read of smaps.
+    on.run(1);
+  }
+  EXPECT_EQ(on.process.published().state, RunState::stopped);
+  EXPECT_NE(std::string(on.process.published().reason.data()).find("errno 13"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cxltier

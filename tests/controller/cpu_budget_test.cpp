@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The promise of one percent, kept over any sequence of costs.
+#include "runtime/controller/cpu_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+namespace cxltier {
+namespace {
+
+TEST(CpuBudget, LooksOnceASecondWhileTheCreditLasts) {
+  CpuBudget budget;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(budget.spend(milliseconds(100), seconds(1), Pace::settling), seconds(1)) << i;
+  }
+  EXPECT_GT(budget.spend(milliseconds(100), seconds(1), Pace::settling), seconds(1));
+}
+
+TEST(CpuBudget, LooksHalfAsOftenWhileNothingChanges) {
+  CpuBudget budget;
+  EXPECT_EQ(budget.spend(milliseconds(50), seconds(1), Pace::quiet), seconds(10));
+}
+
+TEST(CpuBudget, NeverWaitsLongerThanAMinute) {
+  CpuBudget budget;
+  EXPECT_EQ(budget.spend(seconds(1000), seconds(1), Pace::settling), CpuBudget::interval_max);
+}
+
+// Whatever scans cost: what was used is at most the credit at the start, one percent of the time,
+// and the last scan, whose cost nobody could know.
+TEST(CpuBudget, KeepsToOnePercent) {
+  constexpr unsigned seed = 99;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    CpuBudget budget;
+    Nanoseconds used{};
+    Nanoseconds passed{};
+    Nanoseconds wait = seconds(1);
+    const std::uint64_t cost_ms_max = 1 + random() % 400;
+    Nanoseconds cost{};
+    for (int i = 0; i < 500; ++i) {
+      cost = milliseconds(1 + random() % cost_ms_max);
+      const Pace pace = random() % 2 == 0 ? Pace::quiet : Pace::settling;
+      passed = passed + wait;
+      used = used + cost;
+      wait = budget.spend(cost, wait, pace);
+      ASSERT_LE(used.count,
+                passed.count / 100 + CpuBudget::credit_max.count + milliseconds(cost_ms_max).count)
+          << "round " << round << " scan " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cxltier
