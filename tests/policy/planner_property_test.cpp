@@ -193,11 +193,9 @@ TEST_F(PlannerProperty, OverALimitAlwaysMakesProgressUntilItIsUnder) {
       }
       const std::vector<Observation> seen = c.process.scan(1, 0.1);
       for (std::size_t i = 0; i < seen.size(); ++i) c.regions[i].resident = seen[i].resident;
-      const std::uint64_t budget = c.limits.moved_max.count;
       for (std::size_t t = 0; t + 1 < c.limits.tier_count; ++t) {
         c.limits.tiers[t].used = {c.process.used(t)};
       }
-      c.limits.moved_max = {budget};
       c.limits.now = c.limits.now + seconds(1);
     }
     EXPECT_FALSE(is_over_a_limit(c.process, c.limits)) << ticks << " ticks";

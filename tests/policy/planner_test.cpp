@@ -108,7 +108,7 @@ TEST(Planner, OneTierNeedsNoPlan) {
   EXPECT_TRUE(map.plan(map.limits({}), hot_cold()).empty());
 }
 
-TEST(Planner, ProvenHotPagesAreNotDemotedForNoReason) {
+TEST(Planner, NothingIsDemotedButToMakeRoom) {
   Map map;
   map.add(0.0, {100, 0}).add(0.9, {100, 0});
   EXPECT_TRUE(map.plan(map.limits({plenty, plenty}), hot_cold()).empty());
@@ -190,9 +190,6 @@ TEST(Planner, WatermarksFreeRoomInAdvanceOrElseTheTierStaysFull) {
 }
 
 TEST(Planner, BetweenTheWatermarksNothingMoves) {
-  Map map;
-  map.add(0.5, {980, 0}).add(0.9, {0, 4});
-  EXPECT_TRUE(map.plan(map.limits({1000, plenty}), hot_cold()).size() <= 2);
   Map quiet;
   quiet.add(0.5, {880, 0}).add(0.0, {100, 0});
   EXPECT_TRUE(quiet.plan(quiet.limits({1000, plenty}), hot_cold()).empty());
@@ -329,6 +326,77 @@ TEST(Planner, AHotterRegionThanTheTierIsPromotedInPart) {
   const std::vector<Move> moves = map.plan(map.limits({10'000, plenty}), hot_cold());
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0].page_count, 9728u);  // 9750, cut at huge pages
+}
+
+TEST(Planner, OverTheLimitARefusedRegionIsPassedOver) {
+  Map map;
+  map.add(0.0, {50, 0}).add(0.5, {50, 0});
+  map.regions[0].refusals = 3;
+  map.regions[0].refused_at = now - seconds(3);
+  const std::vector<Move> moves = map.plan(map.limits({60, plenty}), hot_cold());
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0].region, 1u);
+}
+
+TEST(Planner, ABudgetThatIsTooSmallForASwapServesBothSides) {
+  Map map;
+  map.add(0.01, {100, 0}).add(0.9, {0, 100});
+  Limits limits = map.limits({102, plenty});
+  limits.moved_max = {100};
+  const std::vector<Move> moves = map.plan(limits, hot_cold());
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[0].page_count, 50u);
+  EXPECT_EQ(moves[1].page_count, 50u);
+}
+
+TEST(Planner, ALeftoverOfRoomIsNotFilledPageByPage) {
+  // 5 of 1000 usable pages are free, less than 1 % of the capacity, and nobody is colder.
+  Map map;
+  map.add(0.9, {995, 0}).add(0.8, {0, 100});
+  EXPECT_TRUE(map.plan(map.limits({1025, plenty}), hot_cold()).empty());
+}
+
+TEST(Planner, RoomThatWasDisplacedForARegionIsFilledEvenInPart) {
+  // Only 60 pages are colder than the candidate: less than 1 % of the capacity, and not all it
+  // needs.
+  Map map;
+  map.add(0.9, {9690, 0}).add(0.0, {60, 0}).add(0.8, {0, 100});
+  const std::vector<Move> moves = map.plan(map.limits({10'000, plenty}), hot_cold());
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[0].region, 1u);
+  EXPECT_EQ(moves[1].region, 2u);
+  EXPECT_EQ(moves[1].pages_expected.count, 60u);
+}
+
+TEST(RankRegions, OfEqualsTheOneThatIsThereEarnsTheTier) {
+  Map map;
+  map.add(1.0, {0, 100}).add(1.0, {100, 0});
+  EXPECT_TRUE(map.plan(map.limits({102, plenty}), hot_cold()).empty());
+  EXPECT_EQ(map.regions[0].wish, slow);
+  EXPECT_EQ(map.regions[1].wish, fast);
+}
+
+TEST(RankRegions, MemoryThatIsNotOursLeavesLessToEarn) {
+  Map map;
+  map.add(0.9, {0, 100});
+  Limits limits = map.limits({200, plenty});
+  limits.tiers[0].used = {200};
+  EXPECT_TRUE(map.plan(limits, hot_cold()).empty());
+  EXPECT_EQ(map.regions[0].wish, slow);
+}
+
+TEST(RankRegions, AFasterWishStartsToCountAnewAndASlowerOneGoesOn) {
+  Map map;
+  map.add(0.9, {0, 0, 100});
+  map.regions[0].wish = slow;
+  Limits roomy = map.limits({200, 200, plenty});
+  Limits tight = map.limits({0, 200, plenty});
+  map.plan(roomy, hot_cold());
+  EXPECT_EQ(map.regions[0].wish, fast);
+  EXPECT_EQ(map.regions[0].epochs_hot, 1);
+  map.plan(tight, hot_cold());
+  EXPECT_EQ(map.regions[0].wish, slow);
+  EXPECT_EQ(map.regions[0].epochs_hot, 2);
 }
 
 TEST(RecordOutcome, ATurnWithinFourBackoffsIsAReversal) {

@@ -15,11 +15,15 @@ allowed='^(memcpy|memset|memmove|memcmp|cxltier::check_failed\(char const\*\))$'
 compiler='^(_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
 
 symbols="$("$nm" --demangle "$archive")"
-defined="$(awk 'NF >= 3 && $2 != "U" { sub(/^[0-9a-f]+ [A-Za-z] /, ""); print }' <<<"$symbols" | sort -u)"
-undefined="$(awk '$1 == "U" { sub(/^ *U /, ""); print }' <<<"$symbols" | sort -u)"
-test -n "$undefined" || { echo "purity: $archive has no undefined symbol at all: wrong file?" >&2; exit 1; }
+defined="$(awk 'NF >= 3 && $2 != "U" { sub(/^[0-9a-f]+ [A-Za-z] /, ""); print }' <<<"$symbols")"
+undefined="$(awk '$1 == "U" { sub(/^ *U /, ""); print }' <<<"$symbols")"
+if [ -z "$undefined" ]; then
+  echo "purity: $archive has no undefined symbol at all: wrong file?" >&2
+  exit 1
+fi
 
-foreign="$(comm -23 <(echo "$undefined") <(echo "$defined") | grep -Ev "$allowed" | grep -Ev "$compiler" || true)"
+foreign="$(comm -23 <(sort -u <<<"$undefined") <(sort -u <<<"$defined") |
+  grep -Ev "$allowed" | grep -Ev "$compiler" || true)"
 if [ -n "$foreign" ]; then
   echo "purity: $archive needs what policy/ must not use:" >&2
   echo "$foreign" >&2

@@ -151,6 +151,21 @@ TEST(RegionMap, NeighboursThatTouchOnlyAtTheEdgeDoNotMix) {
   EXPECT_EQ(score_of(after[1]), 0);
 }
 
+TEST(RegionMap, EarlyScansCountAlikeUntilTheTimeConstantRules) {
+  std::vector<Region> map = steady(100, 2);
+  map = update(map, {seen_at(100, 100, 0)}, seconds(1));
+  EXPECT_NEAR(share(map[0].heat_long), 0.5, 1e-4);
+  // The short average forgets faster than a mean of two: exp(-1).
+  EXPECT_NEAR(share(map[0].heat_short), std::exp(-1.0), 0.001);
+}
+
+TEST(RegionMap, ANewExtentForgetsWhereACutMoveStopped) {
+  std::vector<Region> map = steady(50, 5);
+  map[0].next_offset = 40;
+  EXPECT_EQ(update(map, {seen_at(100, 100, 50)}, seconds(1))[0].next_offset, 40u);
+  EXPECT_EQ(update(map, {seen_at(100, 50, 50)}, seconds(1))[0].next_offset, 0u);
+}
+
 TEST(RegionMap, InvalidMapsAreRecognised) {
   std::vector<Region> map = {{.first_page = {10}, .page_count = 10},
                              {.first_page = {20}, .page_count = 10}};
