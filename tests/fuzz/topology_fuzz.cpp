@@ -6,9 +6,9 @@
 // input gives a whole machine.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
+#include "policy/check.h"
 #include "runtime/topology/machine_reader.h"
 #include "runtime/topology/process_nodes.h"
 #include "runtime/topology/tier_text.h"
@@ -49,19 +49,15 @@ class FuzzTree final : public FileTree {
   std::string_view rest_;
 };
 
-void expect(bool holds) {
-  if (!holds) std::abort();
-}
-
 void fuzz_machine(std::string_view input) {
   FuzzTree tree(input);
   const Result<Reading> reading = read_machine(tree);
   if (!reading.ok()) return;
   const Machine& machine = reading.value().machine;
-  expect(is_valid(machine) && machine.node_count > 0);
-  expect(is_valid(assign_tiers(machine, NodeSet{}), machine));
+  CXLTIER_CHECK(is_valid(machine) && machine.node_count > 0);
+  CXLTIER_CHECK(is_valid(assign_tiers(machine, NodeSet{}), machine));
   const ParsedTiers tiers = parse_tiers(input.substr(0, 32), machine);
-  expect(is_valid(tiers.tiers, machine));
+  CXLTIER_CHECK(is_valid(tiers.tiers, machine));
   static_cast<void>(read_process_nodes(tree).ok());
 }
 

@@ -3,6 +3,7 @@
 // Fakes of the FileTree seam: a tree in memory, a tree that fails, and a tree that garbles.
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
