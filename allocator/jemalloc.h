@@ -13,9 +13,11 @@ extern "C" {
 
 void* cxltier_je_malloc(std::size_t size) noexcept;
 void* cxltier_je_calloc(std::size_t count, std::size_t size) noexcept;
+// When it fails to resize, it leaves errno alone.
 void* cxltier_je_realloc(void* block, std::size_t size) noexcept;
 void cxltier_je_free(void* block) noexcept;
-// pre: alignment is a power of two
+// pre: alignment is a power of two; size > 0, else 5.3.0 ignores the alignment.  Leaves errno
+// alone.
 void* cxltier_je_memalign(std::size_t alignment, std::size_t size) noexcept;
 int cxltier_je_posix_memalign(void** result, std::size_t alignment, std::size_t size) noexcept;
 std::size_t cxltier_je_malloc_usable_size(void* block) noexcept;

@@ -3,9 +3,10 @@
 // The C allocation functions of glibc, on the embedded jemalloc.
 //
 // malloc is a test and a jump, free is a jump: jemalloc's fast path is as short as it was.  Where
-// jemalloc 5.3.0 differs from glibc, glibc wins: any alignment is rounded up to a power of two
-// (glibc 2.38 and later refuse such an alignment in aligned_alloc alone; the older, permissive
-// answer is given everywhere), and pvalloc, cfree, reallocarray and the C23 names exist.
+// jemalloc 5.3.0 differs from glibc, glibc wins: a failure sets errno, any alignment is rounded up
+// to a power of two (glibc 2.38 and later refuse such an alignment in aligned_alloc alone; the
+// older, permissive answer is given everywhere), and pvalloc, cfree, reallocarray and the C23 names
+// exist.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -30,22 +31,37 @@ void* fail(int error) noexcept {
   return nullptr;
 }
 
+// pre: alignment is a power of two
+void* allocate_at_power_of_two(std::size_t alignment, std::size_t size) noexcept {
+  void* const block = cxltier_je_memalign(alignment, size == 0 ? 1 : size);
+  return block != nullptr ? block : fail(ENOMEM);
+}
+
 void* allocate_aligned(std::size_t alignment, std::size_t size) noexcept {
   if (alignment > power_of_two_max) return fail(EINVAL);
-  return cxltier_je_memalign(std::bit_ceil(alignment), size);
+  return allocate_at_power_of_two(std::bit_ceil(alignment), size);
 }
 
 void* allocate_whole_pages(std::size_t size) noexcept {
   const std::size_t page = page_size();
   if (size > SIZE_MAX - (page - 1)) return fail(ENOMEM);
-  return cxltier_je_memalign(page, (size + page - 1) & ~(page - 1));
+  return allocate_at_power_of_two(page, (size + page - 1) & ~(page - 1));
 }
 
 int allocate_posix(void** result, std::size_t alignment, std::size_t size) noexcept {
   void* block = nullptr;
-  const int error = cxltier_je_posix_memalign(&block, alignment, size);
+  const int error = cxltier_je_posix_memalign(&block, alignment, size == 0 ? 1 : size);
   if (error == 0) *result = block;
   return error;
+}
+
+// A null result for size 0 is the success of a free.
+void* resize(void* block, std::size_t size) noexcept {
+  void* const resized = cxltier_je_realloc(block, size);
+  if (resized == nullptr && size != 0) [[unlikely]] {
+    errno = ENOMEM;
+  }
+  return resized;
 }
 
 // The slow ways into the three busiest functions stand apart, so that these save no register and
@@ -63,7 +79,7 @@ CXLTIER_COLD void* attend_and_calloc(std::size_t count, std::size_t size,
 
 CXLTIER_COLD void* attend_and_realloc(void* block, std::size_t size, const void* caller) noexcept {
   growth_watch.attend(caller);
-  return cxltier_je_realloc(block, size);
+  return resize(block, size);
 }
 
 }  // namespace
@@ -88,14 +104,14 @@ CXLTIER_ENTRY void* realloc(void* block, std::size_t size) noexcept {
   if (growth_watch.due()) [[unlikely]] {
     return attend_and_realloc(block, size, CXLTIER_CALLER);
   }
-  return cxltier_je_realloc(block, size);
+  return resize(block, size);
 }
 
 CXLTIER_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
   attend_if_due(CXLTIER_CALLER);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return fail(ENOMEM);
-  return cxltier_je_realloc(block, bytes);
+  return resize(block, bytes);
 }
 
 CXLTIER_ENTRY void free(void* block) noexcept { cxltier_je_free(block); }
@@ -133,7 +149,7 @@ CXLTIER_ENTRY int posix_memalign(void** result, std::size_t alignment, std::size
 
 CXLTIER_ENTRY void* valloc(std::size_t size) noexcept {
   attend_if_due(CXLTIER_CALLER);
-  return cxltier_je_memalign(page_size(), size);
+  return allocate_at_power_of_two(page_size(), size);
 }
 
 CXLTIER_ENTRY void* pvalloc(std::size_t size) noexcept {
@@ -156,7 +172,7 @@ CXLTIER_ENTRY void* __libc_calloc(std::size_t count, std::size_t size) noexcept 
 
 CXLTIER_ENTRY void* __libc_realloc(void* block, std::size_t size) noexcept;
 CXLTIER_ENTRY void* __libc_realloc(void* block, std::size_t size) noexcept {
-  return cxltier_je_realloc(block, size);
+  return resize(block, size);
 }
 
 CXLTIER_ENTRY void __libc_free(void* block) noexcept;
@@ -169,7 +185,7 @@ CXLTIER_ENTRY void* __libc_memalign(std::size_t alignment, std::size_t size) noe
 
 CXLTIER_ENTRY void* __libc_valloc(std::size_t size) noexcept;
 CXLTIER_ENTRY void* __libc_valloc(std::size_t size) noexcept {
-  return cxltier_je_memalign(page_size(), size);
+  return allocate_at_power_of_two(page_size(), size);
 }
 
 CXLTIER_ENTRY void* __libc_pvalloc(std::size_t size) noexcept;

@@ -40,7 +40,8 @@ using AlignedNew = void* (*)(std::size_t, std::align_val_t, const std::nothrow_t
 constexpr std::size_t no_alignment = 0;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
-  return alignment == no_alignment ? cxltier_je_malloc(size) : cxltier_je_memalign(alignment, size);
+  if (alignment == no_alignment) return cxltier_je_malloc(size);
+  return cxltier_je_memalign(alignment, size == 0 ? 1 : size);
 }
 
 // A function of the libstdc++ in this process, or nullptr.  Called only when memory ran out; if
