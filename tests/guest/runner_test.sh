@@ -35,6 +35,7 @@ in_guest='
     ls -d /sys/bus/dax/devices/dax*/target_node | wc -l
     cat /sys/bus/dax/devices/dax*/target_node
     id -u; pwd; echo "$2"
+    grep SigIgn /proc/self/status
   } >"$3"/seen
   exit 43'
 status=0
@@ -58,6 +59,7 @@ expect 'node of the CXL memory' 2 "${seen[4]:-}"
 expect 'user' 0 "${seen[5]:-}"
 expect 'folder' "$work" "${seen[6]:-}"
 expect 'an argument with blanks and quotes' $'a b\'"\t$c' "${seen[7]:-}"
+expect 'ignored signals' $'SigIgn:\t0000000000000000' "${seen[8]:-}"
 if ((failures)); then
   echo 'stderr of the run:'
   cat "$work/err"
