@@ -64,7 +64,7 @@ provision_image() {
   hash=$(cat "$qemu_folder"/guest/* "$qemu_folder/image.sh" "$3" | sha256sum)
   file=$folder/$version-${hash:0:16}.cpio
   if [[ ! -e $file ]]; then
-    mkdir -p "$folder"
+    make_cache_folder "$folder"
     work=$(mktemp --directory "$folder/.work.XXXXXX")
     if ! (lay_out_image "$work/root" "$2" "$version" "$3" && cd "$work/root" &&
       find . | cpio --quiet --create --format=newc >"$work/image") >"$work/log" 2>&1; then

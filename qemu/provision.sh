@@ -169,10 +169,18 @@ enable_backports() {
 
 # --- packages that are only unpacked ---------------------------------------------------------------
 
+# Makes folder $1 of the cache.
+make_cache_folder() {
+  if ! mkdir -p "$1" 2>/dev/null || [[ ! -w $1 ]]; then
+    cannot_run "the cache folder $1 cannot be written; set CXLTIER_CACHE to a folder that can"
+  fi
+}
+
 # Downloads package $1 and unpacks it into folder $2.
 unpack_package() {
   local package=$1 target=$2 work
-  mkdir -p "${target%/*}"
+  make_cache_folder "${target%/*}"
+  echo "qemu/run: downloading $package" >&2
   work=$(mktemp --directory "${target%/*}/.unpack.XXXXXX")
   if ! (cd "$work" && apt-get download --quiet=2 -o APT::Sandbox::User=root "$package" &&
     dpkg-deb --extract ./*.deb root) >"$work/log" 2>&1; then
@@ -228,7 +236,6 @@ provision_kernel() {
     package=$(kernel_package)
     [[ -n $package ]] || cannot_run \
       "apt knows no linux-image-$kernel_series package; run './dev deps guest' as root (it runs apt-get update)"
-    echo "qemu/run: downloading $package" >&2
     folder=$(cache_folder)/kernel/${package#linux-image-}
     unpack_package "$package" "$folder" || cannot_run "cannot download or unpack $package"
   fi
@@ -240,7 +247,6 @@ provision_busybox() {
   local folder
   folder=$(newest_unpacked "$(cache_folder)/busybox")
   if [[ -z $folder ]]; then
-    echo 'qemu/run: downloading busybox-static' >&2
     folder=$(cache_folder)/busybox/$(os_release VERSION_CODENAME)
     unpack_package busybox-static "$folder" || cannot_run 'cannot download or unpack busybox-static'
   fi

@@ -13,7 +13,7 @@
 # of 20.  The remote socket stands at 15 so that the kernel falls back to it before it falls back to
 # CXL memory.
 topology_arguments=(
-  -smp 2 -m "$((2 * memory_mib))M,maxmem=$((2 * memory_mib + 8192))M,slots=4"
+  -smp 2,sockets=2 -m "$((2 * memory_mib))M,maxmem=$((2 * memory_mib + 8192))M,slots=4"
   -object "memory-backend-ram,id=dram0,size=${memory_mib}M"
   -object "memory-backend-ram,id=dram1,size=${memory_mib}M"
   -numa node,nodeid=0,memdev=dram0,cpus=0

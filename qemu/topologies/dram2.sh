@@ -8,7 +8,7 @@
 #   0    | DRAM, --memory  | 0    | 10 21
 #   1    | DRAM, --memory  | 1    | 21 10
 topology_arguments=(
-  -smp 2 -m "$((2 * memory_mib))M,maxmem=$((2 * memory_mib + 8192))M,slots=4"
+  -smp 2,sockets=2 -m "$((2 * memory_mib))M,maxmem=$((2 * memory_mib + 8192))M,slots=4"
   -object "memory-backend-ram,id=dram0,size=${memory_mib}M"
   -object "memory-backend-ram,id=dram1,size=${memory_mib}M"
   -numa node,nodeid=0,memdev=dram0,cpus=0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What every other guest test relies on: qemu/run passes on the exit status and each byte of stdout
-# and stderr, writes through --share, and shows the nodes of its default topology.
+# and stderr, writes through --share, shows the nodes of its default topology, and leaves CXL memory
+# empty for the command.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -35,6 +36,9 @@ in_guest='
     ls -d /sys/bus/dax/devices/dax*/target_node | wc -l
     cat /sys/bus/dax/devices/dax*/target_node
     id -u; pwd; echo "$2"
+    grep SigIgn /proc/self/status
+    grep -c N2= /proc/self/numa_maps
+    dmesg | grep -c "WARNING:\|BUG:"
   } >"$3"/seen
   exit 43'
 status=0
@@ -58,6 +62,9 @@ expect 'node of the CXL memory' 2 "${seen[4]:-}"
 expect 'user' 0 "${seen[5]:-}"
 expect 'folder' "$work" "${seen[6]:-}"
 expect 'an argument with blanks and quotes' $'a b\'"\t$c' "${seen[7]:-}"
+expect 'ignored signals' $'SigIgn:\t0000000000000000' "${seen[8]:-}"
+expect 'mappings with pages on CXL memory' 0 "${seen[9]:-}"
+expect 'warnings of the kernel' 0 "${seen[10]:-}"
 if ((failures)); then
   echo 'stderr of the run:'
   cat "$work/err"
