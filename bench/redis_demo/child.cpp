@@ -17,8 +17,6 @@
 namespace cxltier::demo {
 namespace {
 
-constexpr int exec_failed = 127;  // what a shell returns too
-
 bool pin_self(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -15,6 +15,8 @@ namespace cxltier::demo {
 
 inline constexpr unsigned nobody_id = 65534;  // nobody and nogroup on Debian
 
+inline constexpr int exec_failed = 127;  // exit status of a child whose exec failed
+
 struct ChildPlan {
   std::vector<std::string> words;  // program and arguments; the program is looked up in PATH
   int cpu = -1;                    // pinned to it; -1: not pinned
