@@ -17,8 +17,6 @@
 namespace cxltier::demo {
 namespace {
 
-constexpr int exec_failed = 127;  // what a shell returns too
-
 bool pin_self(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -41,6 +39,9 @@ bool drop_privileges() {
   close_range(3, ~0U, 0);
   const bool ready =
       (plan.cpu < 0 || pin_self(plan.cpu)) && drop_privileges() && chdir(plan.home.c_str()) == 0;
+  // Redis asks for this too, but too late: what is allocated before then lies in huge pages, which
+  // only move as a whole.  Kept across exec.
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   // After setuid, which clears it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (ready) execvpe(words[0], words, environment);

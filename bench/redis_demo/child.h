@@ -4,7 +4,8 @@
 //
 // The child of a root process drops groups, group and user (65534, nobody) before exec; a child of
 // any other user keeps that user.  The environment is a short fixed one, so that no setting of the
-// caller reaches a measured server.  Children die with this process.
+// caller reaches a measured server.  Children get no transparent huge pages and die with this
+// process.
 #pragma once
 
 #include <string>
@@ -13,6 +14,8 @@
 namespace cxltier::demo {
 
 inline constexpr unsigned nobody_id = 65534;  // nobody and nogroup on Debian
+
+inline constexpr int exec_failed = 127;  // exit status of a child whose exec failed
 
 struct ChildPlan {
   std::vector<std::string> words;  // program and arguments; the program is looked up in PATH

@@ -15,9 +15,9 @@
 
 namespace cxltier::demo {
 
-// With Redis's header of 3 bytes and its end byte this is jemalloc's class of exactly 1 KiB: a page
+// With Redis's header of 5 bytes and its end byte this is jemalloc's class of exactly 1 KiB: a page
 // holds 4 values and no value straddles two.
-inline constexpr std::size_t value_size = 1020;
+inline constexpr std::size_t value_size = 1018;
 inline constexpr std::size_t key_size = 16;
 inline constexpr std::size_t digits_size = 12;
 

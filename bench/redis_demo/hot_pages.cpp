@@ -14,8 +14,8 @@ namespace cxltier::demo {
 namespace {
 
 constexpr std::uint64_t pipeline_keys = 256;
-// sds: a value of 256 bytes and more has a header of 3 bytes and an end byte.
-constexpr std::uint64_t value_header = 3;
+// sds: a value of 256 bytes to 64 KiB has a header of 5 bytes, and every one an end byte.
+constexpr std::uint64_t value_header = 5;
 // A bucket array's page holds 512 pointers, a seventh of them to hot entries; a page of entries has
 // a tenth of that.  The number only has to part the two.
 constexpr std::size_t table_hits_min = 32;

@@ -19,7 +19,7 @@
 namespace cxltier::demo {
 namespace {
 
-constexpr std::size_t head_size = 7;  // "$1020\r\n"
+constexpr std::size_t head_size = 7;  // "$1018\r\n"
 static_assert(value_size >= 1000 && value_size <= 9999);
 constexpr std::size_t reply_size = head_size + value_size + 2;
 constexpr std::size_t batch_size = reply_size * pipeline_depth;

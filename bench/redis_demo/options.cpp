@@ -115,6 +115,8 @@ const std::vector<OptionEntry>& entries() {
        [](Options& o, Text t) { return set_number(o.window_s, t, 0.05, 600); }},
       {"--settle-max-s", "N", "longest wait for a row to settle [45]",
        [](Options& o, Text t) { return set_number(o.settle_max_s, t, 1, 3600); }},
+      {"--time-max-s", "N", "begin no further round that would end later [270]",
+       [](Options& o, Text t) { return set_number(o.time_max_s, t, 1, 86400); }},
       {"--rounds", "N", "how often all rows are measured [2]",
        [](Options& o, Text t) { return set_integer(o.rounds, t, 1, 100); }},
       {"--cxl-node", "N", "the CXL node [the node with memory and without CPUs]", set_cxl_node},

@@ -75,10 +75,10 @@ std::vector<HandTry> hand_tries(const std::vector<PageAddress>& values, const Ho
   tries.push_back({"table, values", {m.table, values}});
   tries.push_back(
       {"table, entries, keys, objects, values", {m.table, m.entries, m.keys, m.objects, values}});
-  tries.push_back({"table, entries, keys, objects, written, values",
-                   {m.table, m.entries, m.keys, m.objects, written, values}});
-  tries.push_back({"table, entries, keys, objects, written, values, entries in front",
-                   {m.table, m.entries, m.keys, m.objects, written, values, m.in_front}});
+  tries.push_back({"written, table, entries, keys, objects, values",
+                   {written, m.table, m.entries, m.keys, m.objects, values}});
+  tries.push_back({"written, table, entries, keys, objects, values, entries in front",
+                   {written, m.table, m.entries, m.keys, m.objects, values, m.in_front}});
   return tries;
 }
 

@@ -34,7 +34,16 @@ std::vector<std::string> server_words(const ServerPlan& plan, const std::string&
   return words;
 }
 
-bool child_ended(int child) { return waitpid(child, nullptr, WNOHANG) == child; }
+bool child_ended(int child, int* status = nullptr) {
+  return waitpid(child, status, WNOHANG) == child;
+}
+
+std::string end_text(int status) {
+  if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
+  const int code = WEXITSTATUS(status);
+  if (code == exec_failed) return "could not be started (not found, or not readable by nobody)";
+  return "ended with status " + std::to_string(code);
+}
 
 }  // namespace
 
@@ -60,9 +69,11 @@ void Server::start() {
 
 void Server::wait_until_ready() {
   for (const double end = now_s() + start_max_s; now_s() < end; usleep(50'000)) {
-    if (child_ended(child_)) {
+    int status = 0;
+    if (child_ended(child_, &status)) {
       child_ = -1;
-      fail("server '" + plan_.name + "' ended at start; its log ends with:\n" + log_end());
+      fail("server '" + plan_.name + "' " + end_text(status) + ": " +
+           server_words(plan_, socket_path_).front() + "\n" + log_end());
     }
     const int socket = connect_unix(socket_path_);
     if (socket < 0) continue;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "bench/redis_demo/clock.h"
 #include "bench/redis_demo/failure.h"
@@ -64,7 +65,10 @@ Session::Session(const Options& options)
   pin_to_cpu(0, nodes_.cpu_client);
 }
 
-std::string Session::cxltier_path() const { return options_.bin_dir + "/bin/cxltier"; }
+// Absolute, since children run in a folder of their own.
+std::string Session::cxltier_path() const {
+  return std::filesystem::absolute(options_.bin_dir + "/bin/cxltier").string();
+}
 
 void Session::prepare() {
   setup_.kernel = kernel_release();
@@ -86,7 +90,9 @@ Session::Target Session::start_target(const std::string& name,
   ServerPlan plan;
   plan.name = name;
   plan.launcher = launcher;
-  plan.redis = options_.redis;
+  // A name is looked up in PATH, a path is made absolute.
+  const bool is_path = options_.redis.find('/') != std::string::npos;
+  plan.redis = is_path ? std::filesystem::absolute(options_.redis).string() : options_.redis;
   plan.folder = folder_.path();
   plan.cpu = nodes_.cpu_server;
   Target target;

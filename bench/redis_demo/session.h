@@ -87,7 +87,9 @@ class Session {
   std::uint64_t place_for(const std::string& row, std::size_t round);
   Placement placement_for(const std::string& row);
   Placement hand_placement(const HandTry& hand_try);
+  int is_last_round(std::size_t round, double round_s) const;
   void measure_row(RowResult& row, std::size_t round);
+  void finish_row(RowResult& row, Target& target);
   void run_windows(RowResult& row, RoundResult& round, double settle_least_s);
   void record_pages(RowResult& row, Target& target);
   Counters read_counters(Target& target, Mover mover);
@@ -107,6 +109,7 @@ class Session {
   std::vector<PageAddress> written_;
   std::optional<HandTry> hand_best_;
   std::vector<RowResult> rows_;
+  int last_round_ = 0;  // 1 from the start of the last round on
   Setup setup_;
 };
 

@@ -16,6 +16,9 @@ namespace {
 // settling.  The runtime scans once a second, the kernel's balancing starts after one.
 constexpr double mover_start_s = 12;
 
+// Where nobody moves pages, windows that do not agree are noise: more waiting brings nothing.
+constexpr double placed_windows_max = 6;
+
 // More pages than this share of the budget in one window: still moving.
 constexpr double settled_moved_share = 0.02;
 
@@ -26,10 +29,22 @@ std::uint64_t moved_between(const RuntimeFigures& a, const RuntimeFigures& b) {
 }  // namespace
 
 void Session::measure() {
-  for (std::size_t round = 0; round < static_cast<std::size_t>(options_.rounds); ++round) {
+  // What a round may take is not known before the first: a quarter of all.
+  double round_s = options_.time_max_s / 4;
+  for (std::size_t round = 0; last_round_ == 0; ++round) {
+    const double start = now_s();
+    last_round_ = is_last_round(round, round_s);
     for (RowResult& row : rows_) measure_row(row, round);
+    round_s = now_s() - start;
   }
-  balancing_.set(0);
+}
+
+// Decided before the round, since digests are taken in the last one.
+int Session::is_last_round(std::size_t round, double round_s) const {
+  const bool all_done = round + 1 >= static_cast<std::size_t>(options_.rounds);
+  const bool late = now_s() + 3 * round_s > options_.time_max_s;
+  if (late && !all_done) progress("this round is the last: another would take too long");
+  return all_done || late ? 1 : 0;
 }
 
 void Session::activate(const std::string& row) {
@@ -62,10 +77,6 @@ void Session::measure_row(RowResult& row, std::size_t round) {
   run_windows(row, result, moves && round == 0 ? mover_start_s : 0);
   record_pages(row, target);
   row.rounds.push_back(result);
-  if (row.rounds.size() == static_cast<std::size_t>(options_.rounds)) {
-    balancing_.set(0);
-    row.digest = target.server->control().call({"DEBUG", "DIGEST"});
-  }
   char text[160];
   std::snprintf(
       text, sizeof text,
@@ -73,6 +84,16 @@ void Session::measure_row(RowResult& row, std::size_t round) {
       round + 1, row.name.c_str(), median_of(row, Figure::requests_per_s),
       row.dram_page_share * 100, row.hot_dram_page_share * 100,
       result.settled != 0 ? "" : " (not settled)");
+  progress(text);
+  balancing_.set(0);
+  if (last_round_ != 0) finish_row(row, target);
+}
+
+void Session::finish_row(RowResult& row, Target& target) {
+  const double start = now_s();
+  row.digest = target.server->control().call({"DEBUG", "DIGEST"});
+  char text[80];
+  std::snprintf(text, sizeof text, "%s: digest taken in %.1f s", row.name.c_str(), now_s() - start);
   progress(text);
 }
 
@@ -100,7 +121,9 @@ void Session::run_windows(RowResult& row, RoundResult& round, double settle_leas
   std::vector<Counters> counters;
   const double start = now_s();
   counters.push_back(read_counters(target, mover));
-  while (round.settled == 0 && now_s() - start < options_.settle_max_s) {
+  const double wait_max_s =
+      mover == Mover::nobody ? placed_windows_max * options_.window_s : options_.settle_max_s;
+  while (round.settled == 0 && now_s() - start < wait_max_s) {
     starts.push_back(now_s());
     Window window;
     window.load = target.client->run_window(options_.window_s);
