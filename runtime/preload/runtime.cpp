@@ -108,15 +108,15 @@ bool Runtime::read_tiers() noexcept {
   config_.settings = settings_;
   config_.vma_budget = vma_budget_of(files_);
   const ProcessNodes nodes = mine.value_or({});
+  const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
+  for (Node& node : std::span(config_.machine.nodes).first(config_.machine.node_count)) {
+    if (!usable.contains(node.id)) node.size = {};  // a cpuset keeps us out: no memory for us there
+  }
   config_.tiers = assign_tiers(config_.machine, nodes.own);
   if (settings_.tiers[0] != '\0') {
     const ParsedTiers chosen = parse_tiers(settings_.tiers.data(), config_.machine);
     if (chosen.ok()) config_.tiers = chosen.tiers;
     if (!chosen.ok()) reason << "CXLTIER_TIERS does not fit this machine; ";
-  }
-  const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
-  for (std::size_t i = 0; i < config_.machine.node_count; ++i) {
-    if (!usable.contains(config_.machine.nodes[i].id)) config_.tiers.tier_of[i] = tier_none;
   }
   policy_.emplace(usable);
   if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
