@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON form of `cxltier topo`.  What is unknown is null, never 0.
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/topo_view.h"
+
+namespace cxltier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_or_null(std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); }
+
+Json devices_json(const std::vector<CxlMemory>& devices) {
+  Json list = Json::array();
+  for (const CxlMemory& device : devices) {
+    list.push_back({{"name", device.name}, {"serial", device.serial}, {"region", device.region}});
+  }
+  return list;
+}
+
+Json node_json(const TopoView& view, std::size_t position) {
+  const Node& node = view.reading.machine.nodes[position];
+  const TierIndex tier = view.tiers.tier_of[position];
+  const NodePerformance& performance = node.performance;
+  Json json = {
+      {"id", index_of(node.id)},
+      {"kind", name_of(node.kind)},
+      {"cpus", node.cpu_count},
+      {"cpu_list", view.cpu_lists[position]},
+      {"bytes", node.size.count},
+      {"tier", tier == tier_none ? Json(nullptr) : Json(index_of(tier))},
+      {"kernel_tier", node.kernel_tier < 0 ? Json(nullptr) : Json(node.kernel_tier)},
+      {"read_latency_ns", number_or_null(performance.read_latency_ns)},
+      {"write_latency_ns", number_or_null(performance.write_latency_ns)},
+      {"read_bandwidth_mbps", number_or_null(performance.read_bandwidth_mbps)},
+      {"write_bandwidth_mbps", number_or_null(performance.write_bandwidth_mbps)},
+  };
+  if (node.kind == NodeKind::cxl) json["memdevs"] = devices_json(view.memory_devices[position]);
+  return json;
+}
+
+Json tier_json(const TopoView& view, std::size_t tier) {
+  Json nodes = Json::array();
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < view.reading.machine.node_count; ++i) {
+    if (index_of(view.tiers.tier_of[i]) != tier) continue;
+    nodes.push_back(index_of(view.reading.machine.nodes[i].id));
+    bytes += view.reading.machine.nodes[i].size.count;
+  }
+  return {{"tier", tier}, {"nodes", nodes}, {"bytes", bytes}};
+}
+
+Json distances_json(const Machine& machine) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < machine.node_count; ++j) {
+      row.push_back(number_or_null(machine.distance[i][j]));
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Json finding_json(const Finding& finding) {
+  return {{"kind", name_of(finding.kind)},
+          {"node", finding.node == node_none ? Json(nullptr) : Json(index_of(finding.node))},
+          {"value", finding.value},
+          {"text", sentence_of(finding)}};
+}
+
+}  // namespace
+
+std::string json_of(const TopoView& view) {
+  const Machine& machine = view.reading.machine;
+  Json json = {{"version", 1},
+               {"page_bytes", machine.page_size.count},
+               {"huge_page_bytes", machine.huge_page_size.count},
+               {"own_nodes", Json::array()},
+               {"nodes", Json::array()},
+               {"tiers", Json::array()},
+               {"distances", distances_json(machine)},
+               {"findings", Json::array()},
+               {"findings_dropped", view.reading.findings.dropped()}};
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    json["nodes"].push_back(node_json(view, i));
+    if (view.own.contains(machine.nodes[i].id)) {
+      json["own_nodes"].push_back(index_of(machine.nodes[i].id));
+    }
+  }
+  for (std::size_t tier = 0; tier < view.tiers.tier_count; ++tier) {
+    json["tiers"].push_back(tier_json(view, tier));
+  }
+  for (const Finding& finding : view.reading.findings.list()) {
+    json["findings"].push_back(finding_json(finding));
+  }
+  // Texts come from untrusted files: bytes that are no UTF-8 are replaced, not thrown at the user.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace cxltier
