@@ -66,14 +66,16 @@ std::string unknown_word(const CLI::App& app, const CLI::App& where, const std::
 // What is wrong with the command line, with the word and the known ones.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = parsed_app(app);
-  const std::string kind = error.get_name();
-  if (kind == "ExtrasError" || kind == "RequiredError") {
+  // Not get_name(): CLI11 puts the verb's name there for unknown words.
+  const int kind = error.get_exit_code();
+  const bool verb_missing = kind == static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (verb_missing || kind == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     for (const CLI::App* where : {&verb, &app}) {
       const std::vector<std::string> unknown = where->remaining();
       if (!unknown.empty()) return unknown_word(app, *where, unknown.front());
     }
   }
-  if (&verb == &app && kind == "RequiredError") return "no verb; " + known_words(app, app);
+  if (&verb == &app && verb_missing) return "no verb; " + known_words(app, app);
   const std::string where = &verb == &app ? std::string() : verb.get_name() + ": ";
   return fmt::format("{}{}; {}", where, error.what(), known_words(app, verb));
 }

@@ -14,7 +14,8 @@ struct Words {
 constexpr std::array<Words, finding_kinds> words_of_kinds{{
     {"nodes_beyond_limit", "% nodes have memory; only the first 64 are used"},
     {"size_unreadable", "size unreadable; taken as a node without memory"},
-    {"cpus_unreadable", "CPUs unreadable; taken as a node without CPUs"},
+    {"cpus_unreadable",
+     "CPUs unreadable, so its kind is not known; not used unless --tiers names it"},
     {"cpus_offline", "% of its CPUs are offline and not counted"},
     {"cpus_overlap", "% of its CPUs belong to an earlier node too and are counted there"},
     {"distance_unreadable",

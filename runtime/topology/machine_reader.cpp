@@ -81,6 +81,7 @@ class MachineReader {
   Machine& machine_;
   Findings& findings_;
   NodeSet online_;
+  NodeSet cpus_unreadable_;
 };
 
 Bytes MachineReader::size_of(NodeId node) noexcept {
@@ -124,6 +125,7 @@ void MachineReader::count_cpus() noexcept {
     const std::optional<CpuSet> listed = cpus_of_node(tree_, node.id);
     if (!listed) {
       findings_.add({FindingKind::cpus_unreadable, node.id, 0});
+      cpus_unreadable_.insert(node.id);
       continue;
     }
     const CpuSet up = cpus_up ? *listed & *cpus_up : *listed;
@@ -155,6 +157,7 @@ NodeKind MachineReader::kind_of(const Node& node, const DeviceSurvey& survey) no
   if (special && !cxl && !persistent && dram > 0 && node.performance.read_bandwidth_mbps > dram) {
     return NodeKind::hbm;
   }
+  if (cpus_unreadable_.contains(node.id)) return NodeKind::unknown;
   if (node.cpu_count > 0) {
     if (cxl) findings_.add({FindingKind::cxl_joins_cpu_node, node.id, 0});
     return NodeKind::dram;
