@@ -2,8 +2,9 @@
 //
 // The machine as sysfs describes it.
 //
-// Nothing is allocated; a reading needs about 32 KiB of stack.  What a file does not say is
-// unknown, never guessed: a node without CPUs is CXL only if a device proves it.  Any thread.
+// Nothing is allocated; a reading needs about 35 KiB of stack besides its result.  What a file does
+// not say is unknown, never guessed: a node without CPUs is CXL only if a device proves it.  Any
+// thread.
 #pragma once
 
 #include "policy/machine.h"
