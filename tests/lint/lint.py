@@ -54,8 +54,12 @@ def is_text(path):
 
 def load_sources(root):
     files = ((root / p, p) for p in list_paths(root))
-    return [Source(root, p) for full, p in files
-            if full.is_file() and not full.is_symlink() and is_text(full)]
+    sources = [Source(root, p) for full, p in files
+               if full.is_file() and not full.is_symlink() and is_text(full)]
+    c_words = frozenset().union(*(s.linkage_macros() for s in sources if s.kind == "cpp"))
+    for source in sources:
+        source.c_words = c_words
+    return sources
 
 
 def check(root, sources, wanted):

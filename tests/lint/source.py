@@ -23,6 +23,7 @@ class Function:
     parameters: list = field(default_factory=list)
     nesting: int = 0  # deepest block inside, the function's own braces not counted
     deepest_line: int = 0
+    is_c: bool = False  # C linkage: its signature is somebody else's
 
     @property
     def length(self):
@@ -38,6 +39,7 @@ class Source:
         self.text = (self.root / path).read_text(encoding="utf-8", errors="replace")
         self.lines = self.text.splitlines()
         self._code = None
+        self.c_words = frozenset()  # macros of the whole tree that stand for extern "C"
 
     @property
     def suffix(self):
@@ -66,6 +68,10 @@ class Source:
             self._code = blank_cpp(self.text) if self.kind == "cpp" else self.text
         return self._code
 
+    def linkage_macros(self):
+        """Macros that stand for extern "C", as CXLTIER_ENTRY."""
+        return set(re.findall(r'#\s*define\s+(\w+)\s+extern\s+"C"', self.text))
+
     def code_lines(self):
         return enumerate(self.code.split("\n"), start=1)
 
@@ -77,8 +83,8 @@ class Source:
                 yield number, match.group(2), match.group(1) == '"'
 
     def functions(self):
-        finders = {"cpp": lambda: CppScan(self.code).functions, "python": self._python_functions,
-                   "shell": self._shell_functions, "cmake": self._cmake_functions}
+        finders = {"cpp": lambda: CppScan(self.code, self.c_words).functions,
+                   "python": self._python_functions, "shell": self._shell_functions, "cmake": self._cmake_functions}
         return finders.get(self.kind, lambda: [])()
 
     def _python_functions(self):
@@ -126,6 +132,7 @@ def blank_cpp(text):
     return directive.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
 
 
+EXTERN_C = re.compile(r'\bextern\s+"_*"$')
 BLOCK_WORDS = re.compile(r"\b(else|do|try)$")
 LAMBDA_TAIL = re.compile(r"\]\s*(\(.*\))?\s*((mutable|noexcept|constexpr)\s*)*(->[^;{}]*)?$", re.S)
 FUNCTION_TAIL = re.compile(
@@ -137,8 +144,9 @@ CONTROL = re.compile(r"^\s*(if|for|while|switch|catch|else|do|return)\b")
 class CppScan:
     """Matches the braces of blanked C++ and keeps the functions."""
 
-    def __init__(self, code):
+    def __init__(self, code, c_words=frozenset()):
         self.code = code
+        self.c_words = c_words
         self.functions = []
         self.stack = []  # (kind, function or None)
         self.head = 0    # where the text that leads to the next brace begins
@@ -174,6 +182,7 @@ class CppScan:
             first = self.head + len(self.code[self.head:at]) - len(self.code[self.head:at].lstrip())
             name, parameters = signature_of(before)
             function = Function(name, self._line(first), 0, parameters)
+            function.is_c = self._has_c_linkage(before)
         self.stack.append((kind, function, depth))
         if kind == "block":
             self._note_nesting(at)
@@ -195,7 +204,9 @@ class CppScan:
         in_function = self._function() is not None
         if not tail or tail[-1] in ";{" or (tail[-1] == "}" and in_function):
             return "block" if in_function else "scope"
-        if re.search(r"\bnamespace\b[\s\w:]*$|\bextern\s+\"_*\"$", tail):
+        if EXTERN_C.search(tail):
+            return "extern"
+        if re.search(r"\bnamespace\b[\s\w:]*$", tail):
             return "scope"
         if re.search(r"\b(class|struct|union|enum)\b", tail) and not FUNCTION_TAIL.search(tail):
             return "value" if "=" in tail else "scope"
@@ -206,6 +217,11 @@ class CppScan:
             return "block" if is_block and (CONTROL.search(tail) or not tail.endswith("=")) \
                 else "value"
         return "function" if is_function_head(tail) else "value"
+
+    def _has_c_linkage(self, before):
+        inside = any(kind == "extern" for kind, _, _ in self.stack)
+        words = set(re.findall(r"\w+", before.split("(")[0]))
+        return inside or bool(words & self.c_words) or bool(re.search(r'\bextern\s+"', before))
 
     def _close(self, at, depth):
         if not self.stack:
@@ -249,7 +265,8 @@ def signature_of(head):
     """Name and parameters of a function's head."""
     head = re.sub(r"\[\[.*?\]\]|\b(alignas|decltype|noexcept|explicit|requires)\s*\([^()]*\)", "",
                   head, flags=re.S)
-    match = re.search(r"(operator\s*(?:\(\)|[^\s\w(]+|\w+)|[~\w:]+)\s*\(", head)
+    match = re.search(r"(operator\s*(?:\(\)|(?:new|delete)\s*(?:\[\])?|[^\s\w(]+|\w+)|"
+                      r"[~\w:]+)\s*\(", head)
     if not match:
         return "?", []
     depth, begin = 0, match.end()
