@@ -84,7 +84,8 @@ class Source:
 
     def functions(self):
         finders = {"cpp": lambda: CppScan(self.code, self.c_words).functions,
-                   "python": self._python_functions, "shell": self._shell_functions, "cmake": self._cmake_functions}
+                   "python": self._python_functions,
+                   "shell": self._shell_functions, "cmake": self._cmake_functions}
         return finders.get(self.kind, lambda: [])()
 
     def _python_functions(self):
