@@ -21,8 +21,9 @@ function(cxltier_options target world)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wconversion -Wshadow -Wpedantic -ffp-contract=off -fno-omit-frame-pointer
     $<$<BOOL:${CXLTIER_WERROR}>:-Werror>)
-  target_compile_definitions(${target} PRIVATE
-    CXLTIER_CHECK_LEVEL=$<IF:$<STREQUAL:${CXLTIER_CHECKS},slow>,2,$<IF:$<STREQUAL:${CXLTIER_CHECKS},debug>,1,0>>)
+  set(check_levels always debug slow)
+  list(FIND check_levels "${CXLTIER_CHECKS}" check_level)
+  target_compile_definitions(${target} PRIVATE CXLTIER_CHECK_LEVEL=${check_level})
   if(world STREQUAL "CORE")
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics>
@@ -31,7 +32,8 @@ function(cxltier_options target world)
     message(FATAL_ERROR "cxltier_options(${target}): world is CORE or HOSTED, not '${world}'")
   endif()
   if(CXLTIER_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${CXLTIER_SANITIZE})
+    # vptr checks need RTTI, which CORE classes do not have.
+    target_compile_options(${target} PRIVATE -fsanitize=${CXLTIER_SANITIZE} -fno-sanitize=vptr)
     target_link_options(${target} PUBLIC -fsanitize=${CXLTIER_SANITIZE})
   endif()
 endfunction()

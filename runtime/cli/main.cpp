@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 
 using AddVerb = void (*)(CLI::App& app, int& exit_code);
 
-constexpr AddVerb verbs[] = {add_topo};
+constexpr AddVerb verbs[] = {add_topo, add_stat};
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
@@ -87,8 +88,11 @@ int run_command(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = exit_ok;
   for (const AddVerb add_verb : verbs) add_verb(app, exit_code);
+  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+  const std::size_t own_words = count_own_words(words);
+  add_run(app, exit_code, words.subspan(own_words));
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(own_words), argv);
   } catch (const CLI::CallForHelp&) {
     return print_data(parsed_app(app).help());
   } catch (const CLI::CallForAllHelp&) {

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace CLI {
@@ -33,6 +35,14 @@ inline constexpr int exit_usage = 2;
 // One line on stderr that names the thing, the cause and the fix, after "cxltier: ".
 void complain(std::string_view text);
 
+void add_stat(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);
+
+// `run` is the one verb whose command line ends before the words do: `command` is the program that
+// it starts, with its arguments, and must outlive the parsing.
+void add_run(CLI::App& app, int& exit_code, std::span<char* const> command);
+
+// How many of the words, from argv[0] on, are ours to parse: all, but for `run`.
+[[nodiscard]] std::size_t count_own_words(std::span<char* const> words);
 
 }  // namespace cxltier

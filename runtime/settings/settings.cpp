@@ -25,9 +25,9 @@ std::string_view slice(std::string_view text, std::size_t begin, std::size_t end
   return {text.data() + begin, end - begin};
 }
 
-// Cuts `rest` at the first separator and returns what stands before it.
-std::string_view take_until(std::string_view& rest, char separator) noexcept {
-  const std::size_t at = std::min(rest.find(separator), rest.size());
+// Cuts `rest` at the first of some separators and returns what stands before it.
+std::string_view take_until(std::string_view& rest, std::string_view separators) noexcept {
+  const std::size_t at = std::min(rest.find_first_of(separators), rest.size());
   const std::string_view head = slice(rest, 0, at);
   rest.remove_prefix(std::min(at + 1, rest.size()));
   return head;
@@ -89,17 +89,33 @@ SettingsError set_one_limit(Settings& settings, std::string_view entry) noexcept
   return {};
 }
 
-// One tier's nodes, "0,1"; every node may stand in one tier only.
+struct NodeRange {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+// "3" or "0-2".
+std::optional<NodeRange> parse_nodes(std::string_view word) noexcept {
+  const std::size_t dash = std::min(word.find('-'), word.size());
+  const auto first = parse_number(slice(word, 0, dash));
+  const auto last = dash == word.size() ? first : parse_number(slice(word, dash + 1, word.size()));
+  if (!first || !last || *first > *last || *last >= node_ids_max) return std::nullopt;
+  return NodeRange{*first, *last};
+}
+
+// One tier's nodes, "0,2-4"; every node may stand in one tier only.
 SettingsError check_tier(std::string_view tier, NodeSet& seen) noexcept {
   std::string_view rest = tier;
   do {
     const bool comma_follows = rest.find(',') != std::string_view::npos;
-    const std::string_view word = take_until(rest, ',');
-    const std::optional<std::uint64_t> number = parse_number(word);
-    if (!number || *number >= node_ids_max) return {word, "not a node:", tiers_form};
-    const NodeId node{static_cast<std::uint16_t>(*number)};
-    if (seen.contains(node)) return {word, "node named twice:", tiers_form};
-    seen.insert(node);
+    const std::string_view word = take_until(rest, ",");
+    const std::optional<NodeRange> nodes = parse_nodes(word);
+    if (!nodes) return {word, "not a node:", tiers_form};
+    for (std::uint64_t number = nodes->first; number <= nodes->last; ++number) {
+      const NodeId node{static_cast<std::uint16_t>(number)};
+      if (seen.contains(node)) return {word, "node named twice:", tiers_form};
+      seen.insert(node);
+    }
     if (comma_follows && rest.empty()) return {rest, "not a node:", tiers_form};
   } while (!rest.empty());
   return {};
@@ -154,7 +170,7 @@ SettingsError set_limit(Settings& settings, std::string_view text) noexcept {
   std::string_view rest = text;
   do {
     const bool comma_follows = rest.find(',') != std::string_view::npos;
-    const SettingsError error = set_one_limit(changed, take_until(rest, ','));
+    const SettingsError error = set_one_limit(changed, take_until(rest, ","));
     if (!error.ok()) return error;
     if (comma_follows && rest.empty()) return {rest, "not a limit:", limit_form};
   } while (!rest.empty());
@@ -168,8 +184,8 @@ SettingsError set_tiers(Settings& settings, std::string_view text) noexcept {
   std::size_t count = 0;
   std::string_view rest = text;
   do {
-    const bool more_follows = rest.find(';') != std::string_view::npos;
-    const std::string_view tier = take_until(rest, ';');
+    const bool more_follows = rest.find_first_of(";/") != std::string_view::npos;
+    const std::string_view tier = take_until(rest, ";/");
     const SettingsError error = check_tier(tier, seen);
     if (!error.ok()) return error;
     if (++count > tiers_max) return {tier, "more than 8 tiers:", tiers_form};

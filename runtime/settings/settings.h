@@ -6,8 +6,8 @@
 //
 //   CXLTIER_POLICY=hot-cold              --policy hot-cold
 //   CXLTIER_LIMIT=dram=64M,cxl=1G        --limit dram=64M --limit cxl=1G
-//   CXLTIER_TIERS=0,1;2                  --tiers '0,1;2'      (fastest first; needs the machine,
-//                                                              so it stays text here)
+//   CXLTIER_TIERS=0,1;2                  --tiers '0,1;2'      (fastest first, also 0-1/2; needs the
+//                                                              machine, so it stays text here)
 //   CXLTIER_START=8M                     heap size at which the controller starts
 //   CXLTIER_LOG=off|errors|all           what the preload library may write to standard error
 //

@@ -61,7 +61,7 @@ Result<int> open_checked_folder(int parent, const char* name, std::uint32_t uid)
 
 Result<int> open_telemetry_folder(const FolderPlace& place, FolderUse use) noexcept {
   const Result<int> own = open_in_runtime_folder(place, use);
-  if (own.ok()) return own;
+  if (own.ok() || place.memory_folder == nullptr) return own;
   const Descriptor parent(::open(place.memory_folder, folder_flags));
   if (!parent.is_open()) return Error{errno};
   std::array<char, 32> name{};

@@ -18,7 +18,7 @@ namespace cxltier {
 
 struct FolderPlace {
   const char* runtime_folder{};            // the value of XDG_RUNTIME_DIR; null or empty: unset
-  const char* memory_folder = "/dev/shm";  // tests point it elsewhere
+  const char* memory_folder = "/dev/shm";  // tests point it elsewhere; null: only the first
   std::uint32_t uid = 0;                   // who must own the folder
 };
 

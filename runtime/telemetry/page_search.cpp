@@ -180,8 +180,8 @@ bool look_at_home(Search& search, const SearchPlace& place, const Target& target
                   std::uint32_t uid) noexcept {
   std::array<char, 64> session{};
   FixedText(session) << place.user_folder << "/" << uid;
-  return search.look_in({place.runtime_folder, place.memory_folder, uid}, target.pid) ||
-         search.look_in({session.data(), place.memory_folder, uid}, target.pid) ||
+  return search.look_in({place.runtime_folder, nullptr, uid}, target.pid) ||
+         search.look_in({session.data(), nullptr, uid}, target.pid) ||
          search.look_in({nullptr, place.memory_folder, uid}, target.pid);
 }
 

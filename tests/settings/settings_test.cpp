@@ -144,13 +144,33 @@ TEST(SetLimit, RefusesAndNamesTheWord) {
 }
 
 TEST(SetTiers, ChecksTheForm) {
-  for (const char* text : {"0", "0;1", "0,1;2", "1023;0", "0;1;2;3;4;5;6;7"}) {
+  for (const char* text : {"0", "0;1", "0,1;2", "0-1/2", "0,2-4;1", "1023;0", "0;1;2;3;4;5;6;7"}) {
     Settings settings;
     EXPECT_TRUE(set_tiers(settings, text).ok()) << text;
     EXPECT_STREQ(settings.tiers.data(), text);
   }
-  for (const char* text : {"", ";", ",", "0,", "0;", ";0", "0,,1", "0;;1", "a", "0-1", "1024", "-1",
-                           "0;0", "0,0", "0 ;1", "0;1;2;3;4;5;6;7;8", "99999999999999999999"}) {
+  for (const char* text : {"",
+                           ";",
+                           ",",
+                           "0,",
+                           "0;",
+                           ";0",
+                           "0,,1",
+                           "0;;1",
+                           "a",
+                           "1-0",
+                           "0-",
+                           "-",
+                           "0-1;1",
+                           "0-1024",
+                           "0--1",
+                           "1024",
+                           "-1",
+                           "0;0",
+                           "0,0",
+                           "0 ;1",
+                           "0;1;2;3;4;5;6;7;8",
+                           "99999999999999999999"}) {
     Settings settings;
     EXPECT_FALSE(set_tiers(settings, text).ok()) << text;
     EXPECT_TRUE(same(settings, Settings{})) << text << " changed something";

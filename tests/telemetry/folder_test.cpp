@@ -48,7 +48,7 @@ TEST(TelemetryFolder, FallsBackFromAnUnfitRuntimeFolder) {
   const ScratchFolder session;
   ::chmod(session.path().c_str(), 0777);
   for (const std::string& unfit : {std::string(""), std::string("relative"), session.path(),
-                                  session.path() + "/absent", std::string("/proc/version")}) {
+                                   session.path() + "/absent", std::string("/proc/version")}) {
     const ScratchFolder scratch;
     const FolderPlace place{unfit.c_str(), scratch.path().c_str(), ::geteuid()};
     const Descriptor made(open_telemetry_folder(place, FolderUse::make).value_or(-1));

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `cxltier stat` for people: tables, and the heat histogram as bars.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "runtime/cli/stat_view.h"
+#include "runtime/topology/finding.h"
+
+namespace cxltier {
+namespace {
+
+constexpr std::uint64_t limit_none = ~std::uint64_t{0};
+constexpr std::size_t bins_per_row = 4;  // 16 rows fit on a small terminal
+constexpr std::size_t bar_width = 40;
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string pages_text(const StatView& view, std::uint64_t pages) {
+  return fmt::format("{} pages ({})", pages, size_text(bytes_of_pages(view, pages)));
+}
+
+std::string seconds_text(std::uint64_t ns) {
+  return fmt::format("{:.3f} s", static_cast<double>(ns) / 1e9);
+}
+
+std::string state_of(const StatView& view) {
+  const TelemetryPage& page = view.page;
+  std::string text =
+      fmt::format("process {} ({}): {}", view.pid, view.program, name_of(page.state));
+  if (page.reason.front() != '\0') text += fmt::format(": {}", page.reason.data());
+  if (page.policy.front() != '\0') text += fmt::format("; policy {}", page.policy.data());
+  if (page.updated_ns == 0) return text + "; not updated yet\n";
+  return text + fmt::format("; updated {:.1f} s ago\n", static_cast<double>(age_ms_of(view)) / 1e3);
+}
+
+std::string nodes_of(const StatView& view) {
+  std::string text = "\nnode  kind        tier         pages        size\n";
+  for (std::uint32_t i = 0; i < view.page.node_count; ++i) {
+    const TelemetryNode& node = view.page.nodes[i];
+    const bool has_tier = node.tier != static_cast<std::uint8_t>(tier_none);
+    text += fmt::format("{:4}  {:10}  {:>4}  {:12}  {:>10}\n", node.id,
+                        name_of(static_cast<NodeKind>(node.kind)),
+                        has_tier ? std::to_string(node.tier) : "-", node.pages,
+                        size_text(bytes_of_pages(view, node.pages)));
+  }
+  return text;
+}
+
+std::string tiers_of(const StatView& view) {
+  std::string text = "\ntier         pages        size       limit  over limit (max)\n";
+  for (std::uint32_t i = 0; i < view.page.tier_count; ++i) {
+    const TelemetryTier& tier = view.page.tiers[i];
+    const bool limited = tier.limit_pages != limit_none;
+    text += fmt::format("{:4}  {:12}  {:>10}  {:>10}  {:>16}\n", i, tier.pages,
+                        size_text(bytes_of_pages(view, tier.pages)),
+                        limited ? size_text(bytes_of_pages(view, tier.limit_pages)) : "none",
+                        size_text(bytes_of_pages(view, tier.over_limit_pages_max)));
+  }
+  return text;
+}
+
+std::string moves_of(const StatView& view) {
+  const TelemetryPage& page = view.page;
+  std::string text =
+      fmt::format("\npromoted  {}\ndemoted   {}\nrefused  ", pages_text(view, page.pages_promoted),
+                  pages_text(view, page.pages_demoted));
+  for (std::size_t i = 0; i < refusal_kinds; ++i) {
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", name_of(static_cast<Refusal>(i)),
+                        page.pages_refused[i]);
+  }
+  return text + "\n";
+}
+
+std::string cost_of(const StatView& view) {
+  const TelemetryPage& page = view.page;
+  return fmt::format(
+      "cpu       sensor {}, policy {}, mover {}, thread {} ({:.2f} % since start)\n"
+      "scans     {} ticks, one in {:.0f} ms, {} unknown; longest call {:.0f} us\n"
+      "memory    {} regions of {}; {} VMAs; runtime itself {}\n",
+      seconds_text(page.sensor_cpu_ns), seconds_text(page.policy_cpu_ns),
+      seconds_text(page.mover_cpu_ns), seconds_text(page.thread_cpu_ns), 100 * cpu_share_of(view),
+      page.ticks, static_cast<double>(page.interval_ns) / 1e6, page.scans_unknown,
+      static_cast<double>(page.call_ns_max) / 1e3, page.regions,
+      pages_text(view, page.managed_pages), page.vmas, size_text(page.runtime_bytes));
+}
+
+// Sums in floating point: the numbers of a page may be made up.
+std::string heat_of(const StatView& view) {
+  std::array<double, heat_bins / bins_per_row> rows{};
+  for (std::size_t bin = 0; bin < heat_bins; ++bin) {
+    rows[bin / bins_per_row] += static_cast<double>(view.page.heat_histogram[bin]);
+  }
+  const double most = *std::max_element(rows.begin(), rows.end());
+  if (most <= 0) return "\nheat      nothing sensed yet\n";
+  std::string text = "\nheat    pages (cold above, hot below)\n";
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const double width = static_cast<double>(bar_width) * rows[row] / most;
+    const std::string bar(static_cast<std::size_t>(width + 0.5), '#');
+    text += fmt::format("{:2}-{:2}  {:12.0f}  {}", row * bins_per_row,
+                        row * bins_per_row + bins_per_row - 1, rows[row], bar);
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string stat_text_of(const StatView& view) {
+  return state_of(view) + nodes_of(view) + tiers_of(view) + moves_of(view) + cost_of(view) +
+         heat_of(view);
+}
+
+}  // namespace cxltier
