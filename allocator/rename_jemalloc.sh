@@ -26,7 +26,7 @@ if "$ar" t "$work/jemalloc.a" | grep --quiet --line-regexp 'jemalloc_cpp.pic.o';
   "$ar" d "$work/jemalloc.a" jemalloc_cpp.pic.o
 fi
 
-# Local symbols keep their names, except the parts that the compiler split off (je_tsd_cleanup.cold).
+# Local symbols keep their names, except what the compiler split off (je_tsd_cleanup.cold).
 {
   "$nm" "$work/jemalloc.a" | awk 'NF == 3 && ($2 ~ /^[TBDVRWGS]$/ || $3 ~ /^je_/) { print $3 }'
   printf '%s\n' "${imports[@]}"

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -111,9 +113,12 @@ TEST(Heap, CallsTheHookFromTheFirstAllocationAfterGrowth) {
   std::free(large);
 }
 
-using Allocate = void* (*)();
+struct Entry {
+  const char* name;
+  void* (*allocate)();
+};
 
-class HeapEntry : public testing::TestWithParam<Allocate> {};
+class HeapEntry : public testing::TestWithParam<Entry> {};
 
 TEST_P(HeapEntry, GivesAttention) {
   calls = 0;
@@ -122,21 +127,24 @@ TEST_P(HeapEntry, GivesAttention) {
     return heap::Attention::done;
   });
 
-  void* const block = GetParam()();
+  void* const block = GetParam().allocate();
 
   EXPECT_EQ(calls, 1);
   std::free(block);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    AllocatingEntries, HeapEntry,
-    testing::Values([]() -> void* { return std::malloc(8); },
-                    []() -> void* { return std::calloc(1, 8); },
-                    []() -> void* { return std::realloc(nullptr, 8); },
-                    []() -> void* { return std::aligned_alloc(64, 64); },
-                    []() -> void* { return ::operator new(8); },
-                    []() -> void* { return ::operator new[](8, std::nothrow); },
-                    []() -> void* { return ::operator new (8, std::align_val_t{64}); }));
+constexpr Entry entries[] = {
+    {"malloc", [] { return std::malloc(8); }},
+    {"calloc", [] { return std::calloc(1, 8); }},
+    {"realloc", [] { return std::realloc(nullptr, 8); }},
+    {"aligned_alloc", [] { return std::aligned_alloc(64, 64); }},
+    {"operator_new", [] { return ::operator new(8); }},
+    {"operator_new_array_nothrow", [] { return ::operator new[](8, std::nothrow); }},
+    {"operator_new_aligned", [] { return ::operator new (8, std::align_val_t{64}); }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Allocating, HeapEntry, testing::ValuesIn(entries),
+                         [](const auto& entry) { return std::string(entry.param.name); });
 
 int child_status(int (*in_child)()) {
   const pid_t child = fork();

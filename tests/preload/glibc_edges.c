@@ -15,6 +15,9 @@
 /* Sizes that the compiler cannot know, so that it neither warns nor folds. */
 static volatile size_t too_large = (size_t)PTRDIFF_MAX + 1;
 static volatile size_t largest = SIZE_MAX;
+static volatile size_t zero = 0;
+static volatile size_t odd = 48;
+static volatile size_t odd_and_large = 3000;
 
 static int aligned_to(const void* block, size_t alignment) {
   return (uintptr_t)block % alignment == 0;
@@ -60,10 +63,10 @@ static void show_alignments(void) {
   SHOW(1024, aligned_alloc(1024, 0));
   SHOW(4096, aligned_alloc(4096, 1));
   SHOW(16, memalign(16, 8));
-  SHOW(8, memalign(0, 8));
+  SHOW(8, memalign(zero, 8));
   SHOW(8, memalign(1, 8));
-  SHOW(64, memalign(48, 96));
-  SHOW(4096, memalign(3000, 10));
+  SHOW(64, memalign(odd, 96));
+  SHOW(4096, memalign(odd_and_large, 10));
   SHOW(16777216, memalign(16777216, 10));
   SHOW(1, memalign(too_large + 1, 10));
   SHOW(1, memalign(64, largest));
@@ -77,7 +80,7 @@ static void show_alignments(void) {
   SHOW(1, pvalloc(largest));
   SHOW(1, pvalloc(largest - 4096));
   const char* version = gnu_get_libc_version();
-  if (strcmp(version, "2.38") < 0) SHOW(64, aligned_alloc(48, 96));
+  if (strcmp(version, "2.38") < 0) SHOW(64, aligned_alloc(odd, 96));
 }
 
 static void show_posix(size_t alignment, size_t size) {
