@@ -61,7 +61,7 @@ provision_image() {
   local folder version hash file work
   folder=$(cache_folder)/image
   version=$(cd "$2/lib/modules" && printf '%s\n' *)
-  hash=$(cat "$qemu_folder"/guest/* "$qemu_folder/image.sh" "$3" | sha256sum)
+  hash=$(cat "$qemu_folder"/guest/{init,main,regions} "$qemu_folder/image.sh" "$3" | sha256sum)
   file=$folder/$version-${hash:0:16}.cpio
   if [[ ! -e $file ]]; then
     make_cache_folder "$folder"

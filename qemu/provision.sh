@@ -4,10 +4,11 @@
 # Where QEMU, the guest's kernel and its busybox come from.  Sourced by `dev` and by `qemu/run`.
 #
 # Only the machine's own apt sources are used, so a mirror or a proxy that was set up keeps serving.
-# Debian 12 ships QEMU 7.2 and Linux 6.1, which are too old; there, and only there, one more suite of
-# the same mirror is enabled, with a pin that takes nothing from it but the packages named below.
-# QEMU is installed.  Kernel and busybox are only downloaded and unpacked into the cache: an installed
-# kernel would become the machine's own at its next boot, and busybox-static would push out busybox.
+# Debian 12 ships QEMU 7.2 and Linux 6.1, which are too old; there, and only there, one more suite
+# of the same mirror is enabled, with a pin that takes nothing from it but the packages named below.
+# QEMU is installed.  Kernel and busybox are only downloaded and unpacked into the cache: an
+# installed kernel would become the machine's own at its next boot, and busybox-static would push
+# out busybox.
 #
 #   <cache>/kernel/<package version>/     an unpacked linux-image package, with modules.dep
 #   <cache>/busybox/<package version>/    an unpacked busybox-static package
@@ -16,6 +17,8 @@
 
 qemu_version_min=9.1
 kernel_series=6.12
+backports_packages=(qemu-system-x86 qemu-system-common qemu-system-data qemu-system-gui
+  qemu-block-extra qemu-utils seabios ipxe-qemu "linux-image-$kernel_series.*")
 backports_pin=/etc/apt/preferences.d/cxltier-backports
 backports_source=/etc/apt/sources.list.d/cxltier-backports
 
@@ -37,7 +40,7 @@ os_release() {
   (. /etc/os-release 2>/dev/null && printf '%s\n' "${!1:-}")
 }
 
-# --- QEMU ------------------------------------------------------------------------------------------
+# --- QEMU -----------------------------------------------------------------------------------------
 
 # Prints the version of the installed QEMU, or nothing.
 qemu_version() {
@@ -64,11 +67,11 @@ require_qemu() {
     *) fix="install QEMU $qemu_version_min or newer so that qemu-system-x86_64 is found in PATH" ;;
   esac
   [[ -n $version ]] || cannot_run "qemu-system-x86_64 is not installed; $fix"
-  version_at_least "$version" "$qemu_version_min" || cannot_run \
-    "QEMU $version is too old: older than $qemu_version_min aborts when code or page tables lie in CXL memory; $fix"
+  version_at_least "$version" "$qemu_version_min" || cannot_run "QEMU $version is too old:\
+ older than $qemu_version_min aborts when code or page tables lie in CXL memory; $fix"
 }
 
-# --- apt's sources ---------------------------------------------------------------------------------
+# --- apt's sources --------------------------------------------------------------------------------
 
 backports_needed() {
   [[ $(os_release ID) == debian && $(os_release VERSION_CODENAME) == bookworm ]]
@@ -108,9 +111,9 @@ derive_one_line() {
   local suite=$1
   shift
   (($#)) || return 0
-  sed --quiet --regexp-extended \
-    "s/^deb[ \t]+(\[[^]]*\][ \t]+)?([^ \t]+)[ \t]+${suite}[ \t]+.*/deb \1\2 $suite-backports main/p" "$@" |
-    head -n 1
+  local blank='[ \t]+'
+  local entry="^deb$blank(\\[[^]]*\\]$blank)?([^ \\t]+)$blank$suite$blank.*"
+  sed --quiet --regexp-extended "s/$entry/deb \\1\\2 $suite-backports main/p" "$@" | head -n 1
 }
 
 # Writes our apt source, derived from the machine's own.  Prints the file's name.
@@ -127,10 +130,11 @@ write_backports_source() { # SUITE
     file=$backports_source.list
   fi
   if [[ -z $entry ]]; then
-    echo "dev: no apt entry for suite $1 found in /etc/apt: cannot tell which mirror has $1-backports" >&2
+    echo "dev: no apt entry for suite $1 in /etc/apt: cannot tell which mirror has $1-backports" >&2
     return 1
   fi
-  printf '# Written by cxltier (./dev deps); derived from the entry for %s.\n%s\n' "$1" "$entry" >"$file"
+  printf '# Written by cxltier (./dev deps); derived from the entry for %s.\n%s\n' \
+    "$1" "$entry" >"$file"
   printf '%s\n' "$file"
 }
 
@@ -139,7 +143,7 @@ write_backports_source() { # SUITE
 write_backports_pin() { # SUITE
   cat >"$backports_pin" <<PIN
 # Written by cxltier (./dev deps): nothing but these packages comes from $1-backports.
-Package: qemu-system-x86 qemu-system-common qemu-system-data qemu-system-gui qemu-block-extra qemu-utils seabios ipxe-qemu linux-image-$kernel_series.*
+Package: ${backports_packages[*]}
 Pin: release n=$1-backports
 Pin-Priority: 500
 
@@ -162,12 +166,13 @@ enable_backports() {
   if ! apt-get update -o Dir::Etc::sourcelist="$file" -o Dir::Etc::sourceparts=- \
     -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any --quiet=2; then
     rm -f "$file" "$backports_pin"
-    echo "dev: the machine's mirror does not serve $suite-backports (QEMU >= $qemu_version_min, Linux $kernel_series)" >&2
+    echo "dev: the machine's mirror does not serve $suite-backports, which has QEMU >=\
+ $qemu_version_min and Linux $kernel_series" >&2
     return 1
   fi
 }
 
-# --- packages that are only unpacked ---------------------------------------------------------------
+# --- packages that are only unpacked --------------------------------------------------------------
 
 # Makes folder $1 of the cache.
 make_cache_folder() {
@@ -193,8 +198,8 @@ unpack_package() {
   rm -rf "$work"
 }
 
-# An unpacked kernel has no module index yet.  Its modules lie in /lib or in /usr/lib, and kmod looks
-# in one of them, by release: both names must work.
+# An unpacked kernel has no module index yet.  Its modules lie in /lib or in /usr/lib, and kmod
+# looks in one of them, by release: both names must work.
 finish_unpacked() { # ROOT
   local modules
   if [[ -d $1/usr/lib/modules && ! -e $1/lib ]]; then ln -s usr/lib "$1/lib"; fi
@@ -218,7 +223,7 @@ newest_unpacked() {
   printf '%s\n' "${folders[@]}" | sort --version-sort | tail -n 1
 }
 
-# The newest package of the wanted kernel series that apt knows: the generic flavour, no debug symbols.
+# The newest package of the wanted kernel series that apt knows: generic flavour, no debug symbols.
 kernel_package() {
   local package
   apt-cache pkgnames "linux-image-$kernel_series." 2>/dev/null |
@@ -235,7 +240,7 @@ provision_kernel() {
   if [[ -z $folder ]]; then
     package=$(kernel_package)
     [[ -n $package ]] || cannot_run \
-      "apt knows no linux-image-$kernel_series package; run './dev deps guest' as root (it runs apt-get update)"
+      "apt knows no linux-image-$kernel_series package; run './dev deps guest' as root"
     folder=$(cache_folder)/kernel/${package#linux-image-}
     unpack_package "$package" "$folder" || cannot_run "cannot download or unpack $package"
   fi
