@@ -5,7 +5,6 @@
 
 #include "policy/check.h"
 #include "runtime/os/line_reader.h"
-#include "runtime/sensor/maps_text.h"
 
 namespace cxltier {
 namespace {
@@ -43,29 +42,57 @@ void AccessBits::follow(std::span<const AddressRange> ranges, const LayoutLimits
   CXLTIER_CHECK_SLOW(is_valid());
 }
 
-// Regions that stay as they were keep what is known of them; the others are adopted.
+// Writes a new layout into the spare storage, in order of address.
+class AccessBits::Layout {
+ public:
+  Layout(std::span<const SensedRegion> before, std::span<SensedRegion> out) noexcept
+      : before_(before), out_(out) {}
+
+  // A region that is as it was keeps what is known of it.  Returns it if it is new, else null, also
+  // when the storage is full or the range is taken.
+  SensedRegion* add(AddressRange range, SensedRegion::Origin origin) noexcept {
+    if (full() || range.begin < taken_to_) return nullptr;
+    while (at_ < before_.size() && before_[at_].range.end <= range.begin) ++at_;
+    const bool same = at_ < before_.size() && before_[at_].range == range;
+    taken_to_ = range.end;
+    SensedRegion& region = out_[count_++];
+    region = same ? before_[at_] : SensedRegion{.range = range, .origin = origin};
+    return same ? nullptr : &region;
+  }
+  [[nodiscard]] bool full() const noexcept { return count_ == out_.size(); }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::span<const SensedRegion> before_;
+  std::span<SensedRegion> out_;
+  std::size_t at_ = 0;
+  std::size_t count_ = 0;
+  std::uintptr_t taken_to_ = 0;
+};
+
 void AccessBits::relayout(std::span<const AddressRange> ranges) noexcept {
-  std::size_t known = 0;
-  std::size_t count = 0;
-  for (const AddressRange heap : ranges) {
-    AddressRange rest = heap;
+  Layout layout(live(), spare_);
+  const auto beside = std::span<const AddressRange>(beside_).first(beside_count_);
+  std::size_t next = 0;
+  for (AddressRange heap : ranges) {
+    for (; next < beside.size() && beside[next].begin < heap.begin; ++next) {
+      if (beside[next].end <= heap.begin) layout.add(beside[next], SensedRegion::Origin::beside);
+    }
     AddressRange cut;
-    while (count < spare_.size() && cut_regions({&rest, 1}, region_size_, {&cut, 1}) == 1) {
-      rest.begin = cut.end;
-      while (known < count_ && regions_[known].range.end <= cut.begin) ++known;
-      const bool same = known < count_ && regions_[known].range == cut;
-      spare_[count] = same ? regions_[known] : SensedRegion{.range = cut};
-      if (!same) adopt(spare_[count]);
-      ++count;
+    while (!layout.full() && cut_regions({&heap, 1}, region_size_, {&cut, 1}) == 1) {
+      heap.begin = cut.end;
+      const SensedRegion* fresh = layout.add(cut, SensedRegion::Origin::heap);
+      if (fresh != nullptr) split(*fresh);
     }
   }
+  for (; next < beside.size(); ++next) layout.add(beside[next], SensedRegion::Origin::beside);
+  count_ = layout.count();
   std::swap(regions_, spare_);
-  count_ = count;
 }
 
 // Gives a region the policy that makes it a VMA of its own, unless the application chose one.  A
 // refusal (too many VMAs) is no error: the region is then seen as not whole.
-void AccessBits::adopt(SensedRegion& region) noexcept {
+void AccessBits::split(const SensedRegion& region) noexcept {
   const Result<PolicyOwner> owner = seams_.policy.owner_of(region.range.begin);
   if (!owner.ok() || owner.value() == PolicyOwner::application) return;
   const bool odd = (region.range.begin / region_size_.count) % 2 != 0;
@@ -143,26 +170,47 @@ Observation AccessBits::observation_of(const SensedRegion& region) const noexcep
 Result<Done> AccessBits::read_smaps(Pass pass) noexcept {
   LineReader lines(seams_.smaps);
   SensedRegion* region = nullptr;
+  VmaLine vma;
+  if (pass == Pass::touched) beside_count_ = 0;
   while (const std::optional<std::string_view> line = lines.next()) {
     if (const std::optional<SmapsValue> value = parse_smaps_value(*line)) {
-      if (region == nullptr) continue;
-      if (value->field == SmapsField::huge && pass == Pass::touched) view_.huge_kib += value->kib;
-      if (value->field != SmapsField::referenced) continue;
-      std::uint32_t& sum = pass == Pass::touched ? region->touched_kib : region->residue_kib;
-      sum = saturated(sum + value->kib);
-    } else if (const std::optional<VmaLine> vma = parse_vma_line(*line)) {
-      region = vma->anonymous_private ? claim(vma->range, pass) : nullptr;
+      if (pass == Pass::touched) note_value(vma, region, *value);
+      if (region != nullptr && value->field == SmapsField::referenced) {
+        std::uint32_t& sum = pass == Pass::touched ? region->touched_kib : region->residue_kib;
+        sum = saturated(sum + value->kib);
+      }
+    } else if (const std::optional<VmaLine> head = parse_vma_line(*line)) {
+      vma = *head;
+      region = claim(vma, pass);
     }
   }
   if (lines.error() != 0) return Error{lines.error()};
   return Done{};
 }
 
+void AccessBits::note_value(const VmaLine& vma, const SensedRegion* region,
+                            const SmapsValue& value) noexcept {
+  const bool in_heap = region != nullptr && region->origin == SensedRegion::Origin::heap;
+  if (value.field == SmapsField::huge && in_heap) view_.huge_kib += value.kib;
+  if (value.field == SmapsField::resident && !in_heap && vma.writable_private) {
+    note_beside(vma.range, value.kib);
+  }
+}
+
+void AccessBits::note_beside(AddressRange vma, std::uint64_t resident_kib) noexcept {
+  const bool fits = resident_kib > 0 && resident_kib <= beside_resident_kib_max &&
+                    vma.size() <= beside_bytes_max && beside_count_ < beside_max;
+  if (fits) beside_[beside_count_++] = vma;
+}
+
 // The region that has this VMA to itself, or none: then every region that it touches is not whole.
-SensedRegion* AccessBits::claim(AddressRange vma, Pass pass) noexcept {
-  std::size_t i = first_ending_after(vma.begin);
-  if (i < count_ && regions_[i].range.covers(vma)) return &regions_[i];
-  for (; pass == Pass::touched && i < count_ && regions_[i].range.begin < vma.end; ++i) {
+SensedRegion* AccessBits::claim(const VmaLine& vma, Pass pass) noexcept {
+  std::size_t i = first_ending_after(vma.range.begin);
+  if (i < count_ && regions_[i].range.covers(vma.range)) {
+    const bool heap = regions_[i].origin == SensedRegion::Origin::heap;
+    return (heap ? vma.anonymous_private : vma.writable_private) ? &regions_[i] : nullptr;
+  }
+  for (; pass == Pass::touched && i < count_ && regions_[i].range.begin < vma.range.end; ++i) {
     regions_[i].whole = false;
   }
   return nullptr;

@@ -19,8 +19,9 @@
 // are regions that the program placed by a policy of its own and regions that it locked (MADV_COLD
 // refuses those).
 //
-// It must not be used on memory that the program may mremap: growing across two VMAs fails there.
-// The allocator's own memory is never mremapped.
+// Only the allocator's memory is split: the program may mremap other memory, and growing across two
+// VMAs fails.  Small mappings beside the heap (stacks, globals, a library's data) are regions as
+// they are, one VMA each: little memory, but the hottest of all.
 //
 // Called only from the controller's thread.
 #pragma once
@@ -35,6 +36,7 @@
 #include "runtime/os/call_timer.h"
 #include "runtime/os/memory_policy.h"
 #include "runtime/os/process_text.h"
+#include "runtime/sensor/maps_text.h"
 #include "runtime/sensor/region_layout.h"
 
 namespace cxltier {
@@ -55,12 +57,18 @@ class NodeTiers {
 // One region of the layout and what the sensor knows of it.
 struct SensedRegion {
   AddressRange range;
+  enum class Origin : std::uint8_t { heap, beside } origin = Origin::heap;
   std::uint32_t touched_kib = 0;
   std::uint32_t residue_kib = 0;  // still marked touched right after cooling: not ours to see
   enum class Cooling : std::uint8_t { never, done, refused } cooling = Cooling::never;
   bool whole = true;                // it has its VMAs to itself
   bool application_policy = false;  // at the last read: the program placed it, hands off
 };
+
+// Mappings beside the heap that are small enough to be regions as they are.
+inline constexpr std::size_t beside_max = 128;
+inline constexpr std::uint64_t beside_bytes_max = 16u << 20;        // of addresses
+inline constexpr std::uint64_t beside_resident_kib_max = 4u << 10;  // of memory in it
 
 // What a scan saw beyond the regions.
 struct ProcessView {
@@ -104,16 +112,19 @@ class AccessBits {
   [[nodiscard]] bool is_valid() const noexcept;
 
  private:
+  class Layout;
   enum class Pass : std::uint8_t { touched, residue };
 
   [[nodiscard]] std::span<SensedRegion> live() const noexcept { return regions_.first(count_); }
   void relayout(std::span<const AddressRange> ranges) noexcept;
-  void adopt(SensedRegion& region) noexcept;
+  void split(const SensedRegion& region) noexcept;
+  void note_value(const VmaLine& vma, const SensedRegion* region, const SmapsValue& value) noexcept;
+  void note_beside(AddressRange vma, std::uint64_t resident_kib) noexcept;
   void cool_run(std::size_t first, std::size_t last) noexcept;
   Result<Done> read_smaps(Pass pass) noexcept;
   Result<Done> read_numa_maps(const NodeTiers& tiers, std::span<Observation> out) noexcept;
   std::size_t drop_hands_off(std::span<Observation> out) const noexcept;
-  SensedRegion* claim(AddressRange vma, Pass pass) noexcept;
+  SensedRegion* claim(const VmaLine& vma, Pass pass) noexcept;
   [[nodiscard]] std::size_t first_ending_after(std::uintptr_t address) const noexcept;
   [[nodiscard]] Observation observation_of(const SensedRegion& region) const noexcept;
 
@@ -121,6 +132,8 @@ class AccessBits {
   std::span<SensedRegion> regions_;
   std::span<SensedRegion> spare_;
   std::size_t count_ = 0;
+  std::array<AddressRange, beside_max> beside_{};  // as the last read saw them, sorted
+  std::size_t beside_count_ = 0;
   Bytes page_size_;
   Bytes region_size_{};
   ProcessView view_;

@@ -47,17 +47,26 @@ bool is_equivalent_policy(std::string_view word) noexcept {
   return word == "default" || word == "local" || word == "prefer";
 }
 
-void read_numa_field(NumaMapsLine& line, std::string_view word) noexcept {
+// What of a line is summed up once all its fields are known.
+struct NumaMapsSums {
+  bool file = false;
+  std::uint64_t anonymous_pages = 0;
+  std::uint64_t pages = 0;
+};
+
+void read_numa_field(NumaMapsLine& line, NumaMapsSums& sums, std::string_view word) noexcept {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return;
   const std::string_view name = head_of(word, equals);
-  if (name == "file") line.anonymous = false;
+  if (name == "file") sums.file = true;
   const std::optional value = number_in(tail_of(word, equals + 1), 10);
   if (!value) return;
   if (name == "kernelpagesize_kB") line.page_kib = *value;
+  if (name == "anon") sums.anonymous_pages = *value;
   if (name.size() < 2 || name[0] != 'N' || line.node_count == nodes_max) return;
   const std::optional node = number_in(tail_of(name, 1), 10);
   if (!node || *node >= node_ids_max) return;
+  sums.pages += *value;
   line.nodes[line.node_count++] = {static_cast<NodeId>(*node), *value};
 }
 
@@ -71,7 +80,8 @@ std::optional<VmaLine> parse_vma_line(std::string_view line) noexcept {
   take_word(line);  // device
   const std::string_view inode = take_word(line);
   if (inode.empty()) return std::nullopt;
-  return VmaLine{*range, permissions == "rw-p" && inode == "0"};
+  const bool writable = permissions == "rw-p";
+  return VmaLine{*range, writable, writable && inode == "0"};
 }
 
 std::optional<SmapsValue> parse_smaps_value(std::string_view line) noexcept {
@@ -91,11 +101,12 @@ std::optional<NumaMapsLine> parse_numa_maps_line(std::string_view text) noexcept
   const std::string_view policy = take_word(text);
   if (!begin || policy.empty()) return std::nullopt;
   line.begin = *begin;
-  line.anonymous = true;
+  NumaMapsSums sums;
   // "prefer (many):0-2" is ours; "prefer:1" and "prefer=static:1" are not.
   const bool many = policy == "prefer" && text.find("(many)") == 0;
   line.application_policy = !is_equivalent_policy(policy) || (policy == "prefer" && !many);
-  while (!text.empty()) read_numa_field(line, take_word(text));
+  while (!text.empty()) read_numa_field(line, sums, take_word(text));
+  line.anonymous = !sums.file || (sums.pages > 0 && sums.anonymous_pages == sums.pages);
   return line;
 }
 

@@ -20,8 +20,8 @@ namespace cxltier {
 // "7f0000000000-7f0000021000 rw-p 00000000 00:00 0   [heap]"
 struct VmaLine {
   AddressRange range;
-  // Private, readable, writable and without a file: what the runtime may manage.
-  bool anonymous_private = false;
+  bool writable_private = false;   // "rw-p": stacks, globals, heaps
+  bool anonymous_private = false;  // and without a file
 };
 std::optional<VmaLine> parse_vma_line(std::string_view line) noexcept;
 
@@ -37,7 +37,7 @@ std::optional<SmapsValue> parse_smaps_value(std::string_view line) noexcept;
 struct NumaMapsLine {
   std::uintptr_t begin = 0;
   bool application_policy = false;  // a policy that is neither the default nor equivalent to it
-  bool anonymous = false;           // no file behind it: its pages are the process's own
+  bool anonymous = false;           // all its pages are the process's own: no file, or all copied
   std::uint64_t page_kib = 0;       // 0: not told
   std::size_t node_count = 0;
   struct NodePages {
