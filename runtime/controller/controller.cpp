@@ -21,8 +21,8 @@ constexpr std::uint64_t move_bytes_per_second = 256u << 20;
 // of its hot pages with it.
 constexpr std::uint64_t region_min_bytes = 512u << 10;
 
-// Ticks without a move after which the workload counts as settled.
-constexpr std::uint32_t quiet_ticks_min = 4;
+// Scans without a move after which the workload counts as settled.
+constexpr std::uint32_t quiet_scans_min = 4;
 
 // A process over its limit must be back under it within ten seconds: at least this part per tick.
 constexpr std::uint64_t over_limit_divisor = 4;
@@ -59,57 +59,77 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
 
 bool Controller::due() noexcept {
   const Nanoseconds now = seams_.clock.now();
-  if (now >= next_scan_) return true;
+  if (now >= due_at_) return true;
   const std::uint64_t mapped = seams_.heap.mapped().count;
-  const bool grew = mapped > heap_at_tick_.count + heap_at_tick_.count / growth_divisor;
-  return grew && now - last_tick_ >= CpuBudget::interval_min;
+  const bool grew = mapped > heap_at_scan_.count + heap_at_scan_.count / growth_divisor;
+  return phase_ == Phase::resting && grew && now - scanned_at_ >= CpuBudget::interval_min;
 }
 
 void Controller::tick(const std::atomic<bool>& stop) noexcept {
   const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
-  const Nanoseconds since_last = seams_.clock.now() - last_tick_;
-  last_tick_ = seams_.clock.now();
-  move_credit_ = std::min(move_bytes_per_second,
-                          move_credit_ + since_last.count / 1000 * move_bytes_per_second / 1000000);
-  const Sensed sensed = sense();
-  if (!sensed.ok) return publish(cpu_begin);
+  if (phase_ == Phase::resting) {
+    open_window();
+  } else {
+    scan(stop);
+  }
+  page_.thread_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_begin);
+}
+
+// Regions that are new in the layout are cooled with the others, and so are seen by this window.
+void Controller::open_window() noexcept {
+  const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
+  follow_heap();
+  sensor_.cool();
+  bits_readable_ = !seams_.process.shares_pages() || sensor_.read_residue().ok();
+  window_cost_ = seams_.clock.thread_cpu() - cpu_begin;
+  phase_ = Phase::watching;
+  due_at_ = seams_.clock.now() + window_.length();
+}
+
+void Controller::scan(const std::atomic<bool>& stop) noexcept {
+  const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
+  phase_ = Phase::resting;
+  if (!sense()) return publish();
   const Nanoseconds cpu_sensed = seams_.clock.thread_cpu();
   measure();
   const std::size_t planned = plan();
   const Nanoseconds cpu_planned = seams_.clock.thread_cpu();
-  page_.policy_cpu_ns += nanoseconds_of(cpu_planned - cpu_sensed);
   move(planned, stop);
-  const Nanoseconds cpu_moved = seams_.clock.thread_cpu();
-  page_.mover_cpu_ns += nanoseconds_of(cpu_moved - cpu_planned);
-  if (stop.load(std::memory_order_relaxed)) return publish(cpu_begin);
-  cool();
-  const Nanoseconds cpu_end = seams_.clock.thread_cpu();
-  page_.sensor_cpu_ns += nanoseconds_of((cpu_sensed - cpu_begin) + (cpu_end - cpu_moved));
-  quiet_ticks_ = planned == 0 ? quiet_ticks_ + 1 : 0;
-  const Nanoseconds cost = (cpu_planned - cpu_begin) + (cpu_end - cpu_moved);
-  const Pace pace = quiet_ticks_ >= quiet_ticks_min ? Pace::quiet : Pace::settling;
-  Nanoseconds interval = budget_.spend(cost, since_last, pace);
-  // While demotion makes progress the limit comes before the budget.
-  if (planned > 0 && over_limit() > Pages{}) interval = std::min(interval, over_limit_interval);
-  next_scan_ = seams_.clock.now() + interval;
-  page_.interval_ns = nanoseconds_of(interval);
-  publish(cpu_begin);
+  page_.sensor_cpu_ns += nanoseconds_of(window_cost_ + (cpu_sensed - cpu_begin));
+  page_.policy_cpu_ns += nanoseconds_of(cpu_planned - cpu_sensed);
+  page_.mover_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_planned);
+  rest(window_cost_ + (cpu_planned - cpu_begin), planned);
+  publish();
 }
 
-// Reads what was touched since the last cool, then lets the layout follow the heap: new regions are
-// seen from the next scan on.
-Controller::Sensed Controller::sense() noexcept {
-  const Nanoseconds elapsed =
-      cooled_at_ == Nanoseconds{} ? Nanoseconds{} : seams_.clock.now() - cooled_at_;
-  follow_heap();
+// Decides when to look again.
+void Controller::rest(Nanoseconds sensing, std::size_t planned) noexcept {
+  const Nanoseconds now = seams_.clock.now();
+  const Nanoseconds since_last = scanned_at_ == Nanoseconds{} ? Nanoseconds{} : now - scanned_at_;
+  scanned_at_ = now;
+  move_credit_ = std::min(move_bytes_per_second,
+                          move_credit_ + since_last.count / 1000 * move_bytes_per_second / 1000000);
+  quiet_scans_ = planned == 0 ? quiet_scans_ + 1 : 0;
+  const Pace pace = quiet_scans_ >= quiet_scans_min ? Pace::quiet : Pace::settling;
+  Nanoseconds interval = budget_.spend(sensing, since_last, pace);
+  // While demotion makes progress the limit comes before the budget.
+  if (planned > 0 && over_limit() > Pages{}) interval = std::min(interval, over_limit_interval);
+  due_at_ = now + (interval - window_.length());
+  page_.interval_ns = nanoseconds_of(interval);
+}
+
+bool Controller::sense() noexcept {
+  const Nanoseconds now = seams_.clock.now();
+  const bool first = scanned_at_ == Nanoseconds{};
+  const Nanoseconds elapsed = first ? window_.length() : now - scanned_at_;
   const Result<std::size_t> seen = sensor_.read(node_tiers_, storage_.seen);
   if (!seen.ok()) {
     fail("the kernel's maps of this process cannot be read", seen.error());
-    return {};
+    return false;
   }
   failures_ = 0;
-  update_map(seen.value(), elapsed);
-  return {true, elapsed};
+  update_map(seen.value(), bits_readable_ ? elapsed : Nanoseconds{});
+  return true;
 }
 
 void Controller::follow_heap() noexcept {
@@ -118,7 +138,7 @@ void Controller::follow_heap() noexcept {
   const bool huge = seams_.process.huge_pages_by_default() || sensor_.view().huge_kib > 0;
   const Bytes region_min{huge ? std::max(config_.machine.huge_page_size.count, region_min_bytes)
                               : std::max(config_.machine.page_size.count, region_min_bytes)};
-  heap_at_tick_ = seams_.heap.mapped();
+  heap_at_scan_ = seams_.heap.mapped();
   // Half of the budget at least is for cutting; ranges beyond that stay unmanaged.
   const std::size_t ranges = seams_.heap.copy(std::span(storage_.heap).first(vmas / 2));
   sensor_.follow(std::span(storage_.heap).first(ranges), {region_min, vmas});
@@ -129,7 +149,15 @@ void Controller::update_map(std::size_t seen, Nanoseconds elapsed) noexcept {
   const bool unknown = std::any_of(observations.begin(), observations.end(), [](const auto& o) {
     return o.visibility == Visibility::unknown;
   });
-  if (unknown && elapsed != Nanoseconds{}) ++page_.scans_unknown;
+  if (unknown || elapsed == Nanoseconds{}) ++page_.scans_unknown;
+  Pages touched{};
+  Pages resident{};
+  for (const Observation& o : observations) {
+    if (o.visibility == Visibility::unknown) continue;
+    touched += Pages{o.touched_pages};
+    for (const std::uint32_t pages : o.resident) resident += Pages{pages};
+  }
+  window_.learn(touched, resident);
   region_count_ = update_regions(live(), observations, elapsed, regions_spare_);
   std::swap(regions_, regions_spare_);
 }
@@ -190,26 +218,16 @@ void Controller::count(const Move& move, const MoveOutcome& outcome) noexcept {
   move_credit_ -= std::min(move_credit_, bytes);
 }
 
-void Controller::cool() noexcept {
-  sensor_.cool();
-  cooled_at_ = seams_.clock.now();
-  if (!seams_.process.shares_pages()) return;
-  const Result<Done> read = sensor_.read_residue();
-  if (!read.ok()) cooled_at_ = {};  // what is shared is unknown: do not trust the next scan
-}
-
 void Controller::fail(const char* what, int error) noexcept {
-  cooled_at_ = {};
-  next_scan_ = seams_.clock.now() + CpuBudget::interval_min;
+  due_at_ = seams_.clock.now() + CpuBudget::interval_min;
   if (++failures_ < failures_max) return;
   page_.state = RunState::stopped;
   FixedText(page_.reason) << what << " (errno " << static_cast<unsigned>(error) << ")";
 }
 
-void Controller::publish(Nanoseconds cpu_begin) noexcept {
+void Controller::publish() noexcept {
   ++page_.ticks;
   page_.updated_ns = nanoseconds_of(seams_.clock.now());
-  page_.thread_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_begin);
   page_.call_ns_max = nanoseconds_of(std::max(sensor_.longest_call(), mover_.longest_call()));
   page_.regions = region_count_;
   page_.vmas = sensor_.view().vma_count;

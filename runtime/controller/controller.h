@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One tick: read the sensor, update the map, let the policy plan, carry the plan out, publish.
+// A scan: clear the access bits, watch for a moment, read them, update the map, let the policy
+// plan, carry the plan out, publish.
 //
-//   follow heap -> read -> update_regions -> measure room -> rank, plan -> move -> cool -> publish
+//   resting --open window--> watching --read, update, measure room, rank, plan, move, publish-->
+//   resting
+//      follow heap, cool       the program runs
 //
 // The only place where decisions and deeds meet.  It holds no opinion on heat (the policy has) and
 // makes no system call (the seams do).  Whatever a seam refuses, the program runs on: a scan that
@@ -19,6 +22,7 @@
 #include "runtime/controller/cpu_budget.h"
 #include "runtime/controller/telemetry_sink.h"
 #include "runtime/controller/tier_room.h"
+#include "runtime/controller/touch_window.h"
 #include "runtime/mover/mover.h"
 #include "runtime/os/clock.h"
 #include "runtime/os/file_tree.h"
@@ -72,9 +76,12 @@ class Controller {
   Controller(const ControllerSeams& seams, const ControllerConfig& config,
              ControllerStorage& storage) noexcept;
 
-  // Whether a tick is worth its cost now: the next scan is due, or the heap grew by a sixteenth.
+  // Whether there is something to do now: a window is to be opened or has ended, or the heap grew
+  // by a sixteenth since the last scan.
   [[nodiscard]] bool due() noexcept;
-  // Ends early, without harm, when `stop` becomes true.
+  // When it will be due at the latest.
+  [[nodiscard]] Nanoseconds due_at() const noexcept { return due_at_; }
+  // Opens a window or ends one.  Ends early, without harm, when `stop` becomes true.
   void tick(const std::atomic<bool>& stop) noexcept;
 
   [[nodiscard]] RunState state() const noexcept { return page_.state; }
@@ -83,12 +90,12 @@ class Controller {
   static constexpr std::uint32_t failures_max = 5;
 
  private:
-  struct Sensed {
-    bool ok = false;
-    Nanoseconds elapsed{};
-  };
+  enum class Phase : std::uint8_t { resting, watching };
 
-  Sensed sense() noexcept;
+  void open_window() noexcept;
+  void scan(const std::atomic<bool>& stop) noexcept;
+  bool sense() noexcept;
+  void rest(Nanoseconds sensing, std::size_t planned) noexcept;
   void follow_heap() noexcept;
   void update_map(std::size_t seen, Nanoseconds elapsed) noexcept;
   void measure() noexcept;
@@ -97,9 +104,8 @@ class Controller {
   [[nodiscard]] Pages move_budget() const noexcept;
   void move(std::size_t count, const std::atomic<bool>& stop) noexcept;
   void count(const Move& move, const MoveOutcome& outcome) noexcept;
-  void cool() noexcept;
   void fail(const char* what, int error) noexcept;
-  void publish(Nanoseconds cpu_begin) noexcept;
+  void publish() noexcept;
   void publish_tiers() noexcept;
   [[nodiscard]] std::span<Region> live() const noexcept { return regions_.first(region_count_); }
 
@@ -119,13 +125,16 @@ class Controller {
   TierRoom room_;
   std::array<NodePages, nodes_max> by_node_{};
 
-  Nanoseconds cooled_at_{};  // 0: never
-  Nanoseconds next_scan_{};
-  Nanoseconds last_tick_{};
-  Bytes heap_at_tick_{};
+  Phase phase_ = Phase::resting;
+  TouchWindow window_;
+  Nanoseconds due_at_{};
+  Nanoseconds scanned_at_{};    // the last scan's end; 0: none yet
+  Nanoseconds window_cost_{};   // processor time of opening it
+  bool bits_readable_ = false;  // the window was opened in full
+  Bytes heap_at_scan_{};
   std::uint64_t move_credit_ = 0;  // bytes
   std::uint32_t failures_ = 0;
-  std::uint32_t quiet_ticks_ = 0;
+  std::uint32_t quiet_scans_ = 0;
   TelemetryPage page_;
 };
 

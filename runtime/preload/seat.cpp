@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <new>
@@ -33,8 +34,8 @@ struct Mapping {
 };
 static_assert(std::is_aggregate_v<ControllerStorage>);
 
-// How often the thread looks up to see whether the heap has grown.
-constexpr timespec look_up{.tv_sec = 1, .tv_nsec = 0};
+// How often at least the thread looks up to see whether the heap has grown.
+constexpr Nanoseconds look_up = seconds(1);
 
 }  // namespace
 
@@ -81,15 +82,18 @@ void* Seat::thread_main(void* argument) noexcept {
   Controller& controller = runtime.controller();
   while (!seat.stop_.load(std::memory_order_acquire) && controller.state() != RunState::stopped) {
     if (controller.due()) controller.tick(seat.stop_);
-    seat.wait_for_request();
+    seat.wait_until(controller.due_at());
   }
   return nullptr;
 }
 
-void Seat::wait_for_request() noexcept {
+void Seat::wait_until(Nanoseconds due) noexcept {
+  const Nanoseconds wait = std::min(due - ClockLinux().now(), look_up);
+  const timespec timeout{.tv_sec = static_cast<time_t>(wait.count / seconds(1).count),
+                         .tv_nsec = static_cast<long>(wait.count % seconds(1).count)};
   const std::uint32_t seen = wake_.load(std::memory_order_acquire);
   if (stop_.load(std::memory_order_acquire)) return;
-  syscall(SYS_futex, &wake_, FUTEX_WAIT_PRIVATE, seen, &look_up, nullptr, 0);
+  syscall(SYS_futex, &wake_, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
 }
 
 void Seat::suspend() noexcept {

@@ -58,7 +58,7 @@ class Seat {
  private:
   static void* thread_main(void* seat) noexcept;
   bool make_runtime() noexcept;
-  void wait_for_request() noexcept;
+  void wait_until(Nanoseconds due) noexcept;
 
   Settings settings_{};
   heap::AttentionHook hook_ = nullptr;

@@ -46,12 +46,14 @@ struct ControlledProcess {
 
   static std::uintptr_t address(std::uint64_t page) { return base + page * page_bytes; }
 
-  // The program runs for the interval that the controller asked for, then the controller ticks.
-  void run(int ticks) {
-    for (int i = 0; i < ticks; ++i) {
-      process.advance(seconds(1));
-      for (int guard = 0; !controller->due() && guard < 100; ++guard) process.advance(seconds(1));
-      for (int touch = 0; touch < 4000; ++touch) {
+  // The program runs until the controller is due, then that ticks, until it has scanned so often.
+  void run(std::uint64_t scans) {
+    const std::uint64_t end = controller->page().ticks + scans;
+    while (controller->page().ticks < end) {
+      const Nanoseconds wait = controller->due_at() - process.now();
+      process.advance(wait);
+      const std::uint64_t touches = std::min<std::uint64_t>(wait.count / 250'000, 40'000);
+      for (std::uint64_t touch = 0; touch < touches; ++touch) {
         const bool hot = random() % 10 != 0;
         process.touch(
             address(hot ? random() % hot_pages : hot_pages + random() % (pages - hot_pages)));

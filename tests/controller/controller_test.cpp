@@ -119,12 +119,8 @@ TEST(Controller, KeepsWithinItsVmaBudget) {
 TEST(Controller, StopsAndSaysWhyWhenTheMapsCannotBeRead) {
   ControlledProcess on(quarter);
   on.run(2);
-  on.process.faults.error = 13;  // EACCES
-  for (std::uint32_t i = 0; i < Controller::failures_max; ++i) {
-    on.process.faults.at = on.process.faults.calls + 1;
-    // The first call of a tick after the layout is known is the read of smaps.
-    on.run(1);
-  }
+  on.process.maps_error = 13;  // EACCES
+  on.run(Controller::failures_max);
   EXPECT_EQ(on.process.published().state, RunState::stopped);
   EXPECT_NE(std::string(on.process.published().reason.data()).find("errno 13"), std::string::npos);
 }

@@ -134,6 +134,7 @@ std::string FakeProcess::numa_maps_text() const {
 
 Result<std::size_t> FakeProcess::Text::read_at(std::uint64_t offset, std::span<char> out) noexcept {
   if (process_.call_fails()) return Error{process_.faults.error};
+  if (process_.maps_error != 0) return Error{process_.maps_error};
   if (offset == 0) text_ = (process_.*make_)();
   if (offset >= text_.size()) return std::size_t{0};
   const std::size_t size = std::min<std::size_t>(out.size(), text_.size() - offset);
