@@ -17,6 +17,7 @@
 
 #include "runtime/os/own_thread.h"
 #include "runtime/preload/caller.h"
+#include "runtime/preload/core_table.h"
 #include "runtime/preload/runtime.h"
 
 namespace cxltier {
@@ -99,6 +100,7 @@ void Seat::suspend() noexcept {
   wake_.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &wake_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   pthread_join(thread_, nullptr);
+  published_statistics.forget();
   if (runtime_ != nullptr) {
     runtime_->telemetry().close();
     munmap(runtime_, sizeof(Mapping));
@@ -115,6 +117,7 @@ void Seat::in_child() noexcept {
   marks_.forks.store(false, std::memory_order_relaxed);
   marks_.born_by_fork.store(true, std::memory_order_relaxed);
   runtime_ = nullptr;
+  published_statistics.forget();
   seated_.store(false, std::memory_order_relaxed);
   not_before_ = ClockLinux().now() + child_age_min;
   resume();
