@@ -37,12 +37,18 @@ static_assert(std::is_aggregate_v<ControllerStorage>);
 // How often the thread looks up to see whether the heap has grown.
 constexpr timespec look_up{.tv_sec = 1, .tv_nsec = 0};
 
+// The allocator takes its first eight MiB at once, whatever it needs of them: a heap has grown when
+// it took more than that.
+std::uint64_t mapped_at_start(const Settings& settings) noexcept {
+  return settings.start_heap.count + 1;
+}
+
 }  // namespace
 
 void Seat::arm(const Settings& settings, heap::AttentionHook hook) noexcept {
   settings_ = settings;
   hook_ = hook;
-  heap::request_attention(settings_.start_heap.count, hook_);
+  heap::request_attention(mapped_at_start(settings_), hook_);
 }
 
 // A malloc from inside libc or the loader may hold locks that starting a thread takes too, so it
@@ -110,7 +116,7 @@ void Seat::suspend() noexcept {
 }
 
 void Seat::resume() noexcept {
-  if (hook_ != nullptr) heap::request_attention(settings_.start_heap.count, hook_);
+  if (hook_ != nullptr) heap::request_attention(mapped_at_start(settings_), hook_);
 }
 
 void Seat::in_child() noexcept {
