@@ -50,7 +50,11 @@ TEST(FullDram, TakesTheRoomThereIsAndNoMore) {
     EXPECT_EQ(reader.wrong(), 0u);
   }
   now = pages_on(hot.bytes(), dram_nodes());
-  std::printf("at the end: %zu of %zu pages on DRAM\n", now, pages_in(hot.bytes()));
+  std::printf("at the end: %zu of %zu pages on DRAM, %zu before\n", now, pages_in(hot.bytes()),
+              before);
+  for (const int node : dram_nodes()) {
+    std::printf("node %d: %.1f MiB free\n", node, static_cast<double>(free_bytes(node)) / mib);
+  }
   EXPECT_LT(now, pages_in(hot.bytes()));
   EXPECT_EQ(vmstat("oom_kill"), killed);
   EXPECT_TRUE(hog_lives());
