@@ -8,9 +8,9 @@
 //
 // Why it is safe: the figures lie in one object with static storage, so a reader never follows a
 // pointer to the runtime's mapping, which suspend() takes away and a fork child lacks.  Each figure
-// is atomic, and a sequence lock makes them one: a reader that met a writer tries again a few times,
-// then gives up instead of waiting for a thread that may not run.  There is one writer at a time,
-// since forget() is called only where there is no controller's thread.
+// is atomic, and a sequence lock makes them one: a reader that met a writer tries again a few
+// times, then gives up instead of waiting for a thread that may not run.  There is one writer at a
+// time, since forget() is called only where there is no controller's thread.
 #pragma once
 
 #include <atomic>

@@ -47,9 +47,9 @@ class SensorOfMapping {
         sensor_({policy_, smaps_, numa_maps_, clock_}, *storage_, *spare_, {page_bytes}) {}
 
   [[nodiscard]] bool open() {
-    heap_ = static_cast<volatile char*>(mmap(nullptr, heap_bytes + region_bytes,
-                                             PROT_READ | PROT_WRITE,
-                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    heap_ =
+        static_cast<volatile char*>(mmap(nullptr, heap_bytes + region_bytes, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     madvise(const_cast<char*>(heap_), heap_bytes + region_bytes, MADV_NOHUGEPAGE);
     const auto at = reinterpret_cast<std::uintptr_t>(heap_);
     heap_ += (region_bytes - at % region_bytes) % region_bytes;
@@ -101,8 +101,8 @@ TEST(BusyHotSet, NoScanReadsItAsCold) {
     sensor.cool();
     // Two whole passes after the cooling have touched every page of the hot set.
     const std::uint64_t passes = busy.passes();
-    ASSERT_TRUE(becomes_true(std::chrono::seconds(60),
-                             [&] { return busy.passes() >= passes + 2; }));
+    ASSERT_TRUE(
+        becomes_true(std::chrono::seconds(60), [&] { return busy.passes() >= passes + 2; }));
     const auto seen = sensor.scan();
     ASSERT_EQ(seen.hot.visibility, Visibility::seen) << "scan " << scan;
     EXPECT_GE(seen.hot.touched_pages, hot_bytes / page_bytes / 2) << "scan " << scan;

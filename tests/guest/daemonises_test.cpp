@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server that daemonises keeps its heap and loses every thread: the child gets a controller of its
-// own, while children that soon exec or exit get none.
+// A server that daemonises keeps its heap and loses every thread: the child gets a controller of
+// its own, while children that soon exec or exit get none.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,7 +112,8 @@ int status_of(pid_t child) {
 TEST(Daemonises, ShortLivedAndExecutingChildrenGetNoThread) {
   Pattern heap(16 * mib);
   heap.write(0);
-  ASSERT_TRUE(becomes_true(std::chrono::seconds(30), [] { return controller_thread().has_value(); }));
+  ASSERT_TRUE(
+      becomes_true(std::chrono::seconds(30), [] { return controller_thread().has_value(); }));
 
   const pid_t forked = fork();
   if (forked == 0) live_shortly();

@@ -107,8 +107,7 @@ class Hog {
   }
 
   std::span<std::byte> take(int node, std::size_t size) {
-    void* memory =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return {};
     const unsigned long mask = 1UL << node;
     syscall(SYS_mbind, memory, size, MPOL_PREFERRED, &mask, 64UL, 0U);
@@ -155,9 +154,7 @@ void start_hog() {
   for (const int end : {to_hog[0], to_hog[1], from_hog[0], from_hog[1]}) close(end);
 }
 
-std::uint64_t hog_fill(int node, std::uint64_t leave) {
-  return ask({Order::fill, node, leave});
-}
+std::uint64_t hog_fill(int node, std::uint64_t leave) { return ask({Order::fill, node, leave}); }
 
 void hog_release() { ask({Order::release, 0, 0}); }
 

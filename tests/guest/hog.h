@@ -9,7 +9,8 @@
 //
 // It never takes the last page by force: its small pages only prefer the node.  While it works the
 // kernel's own reserve is small: a guest of this size has 28 MiB per node by default, below which
-// everything, buffers of devices too, would go to the CXL node, and QEMU's devices cannot reach that.
+// everything, buffers of devices too, would go to the CXL node, and QEMU's devices cannot reach
+// that.
 #pragma once
 
 #include <cstdint>

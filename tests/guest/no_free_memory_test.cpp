@@ -17,13 +17,15 @@ namespace {
 
 constexpr std::size_t mib = 1u << 20;
 constexpr std::uint64_t left_free = 1 * mib;
+// What is below the kernel's watermark for the node (about 5 MiB here) nobody is given.
+constexpr std::uint64_t left_free_max = 8 * mib;
 // A busy loop uses all of a processor.  What is promised, 1 % in the long run, comes after a second
 // of credit at the start.
 constexpr double cpu_share_max = 0.3;
 
 TEST(NoFreeMemory, PagesStayAndTheControllerRests) {
   const std::uint64_t left = hog_fill(cxl_node(), left_free);
-  ASSERT_LE(left, 4 * mib);
+  ASSERT_LE(left, left_free_max);
   const std::uint64_t killed = vmstat("oom_kill");
 
   Pattern data(24 * mib);

@@ -2,8 +2,8 @@
 //
 // The kernel's own NUMA balancing does not bring back what was demoted.
 //
-// It moves pages that it sees used from another node; it leaves alone ranges whose policy is not the
-// default.  So the cold pages are read now and then here, and memory of the same kind that the
+// It moves pages that it sees used from another node; it leaves alone ranges whose policy is not
+// the default.  So the cold pages are read now and then here, and memory of the same kind that the
 // runtime does not manage shows what would become of them.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -47,8 +47,8 @@ TEST(StaysDemoted, WithKernelBalancingOn) {
   std::atomic<bool> rarely{false};
   std::atomic<std::size_t> wrong{0};
   auto read_at = Clock::now();
-  // One thread that never rests reads it all: the kernel scans on the time of busy threads, and only
-  // what the same thread has used before.
+  // One thread that never rests reads it all: the kernel scans on the time of busy threads, and
+  // only what the same thread has used before.
   const Repeated busy(std::chrono::microseconds(0), [&] {
     wrong += data.wrong(0, 512, 0, hot_bytes / 8);
     if (!rarely || Clock::now() - read_at < pause) return;
@@ -66,18 +66,17 @@ TEST(StaysDemoted, WithKernelBalancingOn) {
   const std::size_t beside_before = pages_on(beside, cxl_nodes());
   const std::uint64_t migrated = vmstat("numa_pages_migrated");
   rarely = true;
-  EXPECT_TRUE(stays_true(std::chrono::seconds(15), [&] {
-    return pages_on(cold, cxl_nodes()) * 100 >= demoted * 95;
-  }));
+  EXPECT_TRUE(stays_true(std::chrono::seconds(15),
+                         [&] { return pages_on(cold, cxl_nodes()) * 100 >= demoted * 95; }));
   // The kernel does bring such pages back, where nobody keeps it from that.
-  EXPECT_TRUE(becomes_true(std::chrono::seconds(60), [&] {
-    return pages_on(beside, cxl_nodes()) < beside_before / 2;
-  }));
+  EXPECT_TRUE(becomes_true(std::chrono::seconds(60),
+                           [&] { return pages_on(beside, cxl_nodes()) < beside_before / 2; }));
   EXPECT_GE(pages_on(cold, cxl_nodes()) * 100, demoted * 95);
-  std::printf("15 s later: %zu of %zu demoted pages on CXL; unmanaged: %zu of %zu; "
-              "numa_pages_migrated +%llu\n",
-              pages_on(cold, cxl_nodes()), demoted, pages_on(beside, cxl_nodes()), beside_before,
-              static_cast<unsigned long long>(vmstat("numa_pages_migrated") - migrated));
+  std::printf(
+      "15 s later: %zu of %zu demoted pages on CXL; unmanaged: %zu of %zu; "
+      "numa_pages_migrated +%llu\n",
+      pages_on(cold, cxl_nodes()), demoted, pages_on(beside, cxl_nodes()), beside_before,
+      static_cast<unsigned long long>(vmstat("numa_pages_migrated") - migrated));
   EXPECT_EQ(wrong.load(), 0u);
   EXPECT_EQ(data.wrong(0, 8), 0u);
 }
@@ -87,9 +86,8 @@ TEST(StaysDemoted, WithKernelBalancingOn) {
 
 int main(int argc, char** argv) {
   using namespace cxltier::guest;
-  start_preloaded(argv, {.environment = {"CXLTIER_LIMIT=dram=16M"}, .prepare = [] {
-                           write_file("/proc/sys/kernel/numa_balancing", "1");
-                         }});
+  start_preloaded(argv, {.environment = {"CXLTIER_LIMIT=dram=16M"},
+                         .prepare = [] { write_file("/proc/sys/kernel/numa_balancing", "1"); }});
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

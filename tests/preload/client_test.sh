@@ -29,7 +29,8 @@ import ctypes, sys
 client = ctypes.CDLL(sys.argv[1])
 client.cxltier_version.restype = ctypes.c_char_p
 figures = (ctypes.c_uint64 * 7)(56)
-print(client.cxltier_version().decode(), client.cxltier_active(), client.cxltier_statistics(figures))'
+version = client.cxltier_version().decode()
+print(version, client.cxltier_active(), client.cxltier_statistics(figures))'
 if command -v python3 >/dev/null; then
   expect 'dlopen, without the core' "$CXLTIER_VERSION 0 -38" "$(python3 -c "$open_late" "$client")"
   # A heap below CXLTIER_START: the core is there and has not started.
@@ -40,7 +41,9 @@ fi
 # The linker may leave libc out too: the client calls nothing.
 expect 'needs nothing but libc' '' "$(readelf --dynamic --wide "$client" |
   sed --quiet 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep --invert-match '^libc\.so\.6$' || true)"
-expect 'thread-local storage' 0 "$(readelf --program-headers --wide "$client" | grep -c TLS || true)"
+expect 'thread-local storage' '' \
+  "$(readelf --program-headers --wide "$client" | grep TLS || true)"
 expect 'exports' $'cxltier_active\ncxltier_statistics\ncxltier_version' \
-  "$(nm --dynamic --defined-only "$client" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)"
+  "$(nm --dynamic --defined-only "$client" |
+    awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)"
 exit $((failures > 0))

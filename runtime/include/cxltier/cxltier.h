@@ -35,8 +35,8 @@ struct cxltier_statistics {
   uint64_t ticks;
   uint64_t pages_promoted;
   uint64_t pages_demoted;
-  uint64_t pages_refused; /* moves that the kernel declined, for whatever reason */
-  uint64_t managed_pages; /* resident pages that the controller looks after */
+  uint64_t pages_refused;  /* moves that the kernel declined, for whatever reason */
+  uint64_t managed_pages;  /* resident pages that the controller looks after */
   uint64_t runtime_cpu_ns; /* processor time of the controller's thread */
 };
 
