@@ -9,6 +9,7 @@
 
 #include "cxltier/heap.h"
 #include "runtime/os/syscall_probe.h"
+#include "runtime/preload/core_table.h"
 #include "runtime/settings/fixed_text.h"
 #include "runtime/telemetry/process_identity.h"
 #include "runtime/topology/machine_reader.h"
@@ -69,6 +70,11 @@ Runtime::Runtime(const Settings& settings, const ForkMarks& marks, const char* r
   start_page_.page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   start_page_.started_ns = clock_.now().count;
   start_page_.runtime_bytes = sizeof(Runtime) + sizeof(ControllerStorage);
+}
+
+void Runtime::publish(const TelemetryPage& page) noexcept {
+  writer_.publish(page);
+  published_statistics.publish(page);
 }
 
 bool Runtime::prepare() noexcept {

@@ -44,7 +44,7 @@ class Runtime final : private TelemetrySink {
   [[nodiscard]] TelemetryWriter& telemetry() noexcept { return writer_; }
 
  private:
-  void publish(const TelemetryPage& page) noexcept override { writer_.publish(page); }
+  void publish(const TelemetryPage& page) noexcept override;
   void open_telemetry(const char* runtime_folder) noexcept;
   bool read_tiers() noexcept;
   bool probe_calls() noexcept;

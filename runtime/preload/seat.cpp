@@ -18,6 +18,7 @@
 
 #include "runtime/os/own_thread.h"
 #include "runtime/preload/caller.h"
+#include "runtime/preload/core_table.h"
 #include "runtime/preload/runtime.h"
 
 namespace cxltier {
@@ -37,12 +38,18 @@ static_assert(std::is_aggregate_v<ControllerStorage>);
 // How often at least the thread looks up to see whether the heap has grown.
 constexpr Nanoseconds look_up = seconds(1);
 
+// The allocator takes its first eight MiB at once, whatever it needs of them: a heap has grown when
+// it took more than that.
+std::uint64_t mapped_at_start(const Settings& settings) noexcept {
+  return settings.start_heap.count + 1;
+}
+
 }  // namespace
 
 void Seat::arm(const Settings& settings, heap::AttentionHook hook) noexcept {
   settings_ = settings;
   hook_ = hook;
-  heap::request_attention(settings_.start_heap.count, hook_);
+  heap::request_attention(mapped_at_start(settings_), hook_);
 }
 
 // A malloc from inside libc or the loader may hold locks that starting a thread takes too, so it
@@ -103,6 +110,7 @@ void Seat::suspend() noexcept {
   wake_.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &wake_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   pthread_join(thread_, nullptr);
+  published_statistics.forget();
   if (runtime_ != nullptr) {
     runtime_->telemetry().close();
     munmap(runtime_, sizeof(Mapping));
@@ -112,13 +120,14 @@ void Seat::suspend() noexcept {
 }
 
 void Seat::resume() noexcept {
-  if (hook_ != nullptr) heap::request_attention(settings_.start_heap.count, hook_);
+  if (hook_ != nullptr) heap::request_attention(mapped_at_start(settings_), hook_);
 }
 
 void Seat::in_child() noexcept {
   marks_.forks.store(false, std::memory_order_relaxed);
   marks_.born_by_fork.store(true, std::memory_order_relaxed);
   runtime_ = nullptr;
+  published_statistics.forget();
   seated_.store(false, std::memory_order_relaxed);
   not_before_ = ClockLinux().now() + child_age_min;
   resume();
