@@ -18,17 +18,24 @@ constexpr std::uint64_t left_free = 20 * mib;  // per node; 1/64 of a node's mem
 // What must come up: less than the room, since the machine itself takes some of it meanwhile.
 constexpr std::size_t promoted_min = 4 * mib / page_bytes;
 // Beyond this the kernel would be reclaiming on behalf of whoever allocates next.
-constexpr std::uint64_t free_min = 4 * mib;
+constexpr std::uint64_t free_min = 3 * mib;
+
+// For some seconds: memory that was freed shortly before flows back bit by bit from lists that
+// count as used.
+bool fill_dram() {
+  return stays_true(std::chrono::seconds(6), [] {
+    for (const int node : dram_nodes()) {
+      if (hog_fill(node, left_free) > left_free + 4 * mib) return false;
+    }
+    return true;
+  });
+}
 
 TEST(FullDram, TakesTheRoomThereIsAndNoMore) {
-  Pattern hot(40 * mib);
+  Pattern hot(48 * mib);
   hot.write(0);
   ASSERT_GE(move_to(hot.bytes(), cxl_node()), pages_in(hot.bytes()) * 9 / 10);
-  for (const int node : dram_nodes()) {
-    const std::uint64_t left = hog_fill(node, left_free);
-    ASSERT_LE(left, left_free + 4 * mib) << "node " << node;
-    std::printf("node %d: %.1f MiB free\n", node, static_cast<double>(left) / mib);
-  }
+  ASSERT_TRUE(fill_dram());
   const std::size_t before = pages_on(hot.bytes(), dram_nodes());
   const std::uint64_t killed = vmstat("oom_kill");
 
