@@ -62,23 +62,24 @@ Placement place_by_hand(std::span<const PageAddress> pages,
   return placement;
 }
 
-std::vector<HandTry> hand_tries(const std::vector<PageAddress>& values, const HotMetadata& metadata,
-                                const std::vector<PageAddress>& written) {
+std::vector<HandTry> hand_tries(const std::vector<PageAddress>& values,
+                                const HotMetadata& metadata) {
   const HotMetadata& m = metadata;
+  const auto first = HandTry::Written::first;
   std::vector<HandTry> tries;
   tries.push_back({"values", {values}});
   if (m.entries_found == 0) {
     // Another Redis with other structures: what it writes is all that is known of its metadata.
-    tries.push_back({"written, values", {m.objects, written, values}});
+    tries.push_back({"written, objects, values", {m.objects, values}, first});
     return tries;
   }
   tries.push_back({"table, values", {m.table, values}});
-  tries.push_back(
-      {"table, entries, keys, objects, values", {m.table, m.entries, m.keys, m.objects, values}});
   tries.push_back({"written, table, entries, keys, objects, values",
-                   {written, m.table, m.entries, m.keys, m.objects, values}});
+                   {m.table, m.entries, m.keys, m.objects, values},
+                   first});
   tries.push_back({"written, table, entries, keys, objects, values, entries in front",
-                   {written, m.table, m.entries, m.keys, m.objects, values, m.in_front}});
+                   {m.table, m.entries, m.keys, m.objects, values, m.in_front},
+                   first});
   return tries;
 }
 

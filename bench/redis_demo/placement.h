@@ -36,11 +36,14 @@ Placement place_by_hand(std::span<const PageAddress> pages,
 struct HandTry {
   std::string name;
   std::vector<std::vector<PageAddress>> wanted;  // most wanted first
+  // Pages that the server writes while it serves come before all of them.  Which ones they are is
+  // found anew at each placement: Redis reallocates its buffers.
+  enum class Written { ignored, first } written = Written::ignored;
 };
 
-// From the values alone to everything that a lookup is known to touch.  `written` are pages that
-// the server wrote while it served: buffers, stack, globals, objects with their access times.
-std::vector<HandTry> hand_tries(const std::vector<PageAddress>& values, const HotMetadata& metadata,
-                                const std::vector<PageAddress>& written);
+// From the values alone to everything that a lookup is known to touch, and what the server writes
+// while it serves: buffers, stack, globals, objects with their access times.
+std::vector<HandTry> hand_tries(const std::vector<PageAddress>& values,
+                                const HotMetadata& metadata);
 
 }  // namespace cxltier::demo

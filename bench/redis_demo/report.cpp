@@ -93,6 +93,7 @@ ordered_json row_json(const RowResult& row) {
           {"p99_ms", median_of(row, Figure::p99_ms)},
           {"dram_page_share", row.dram_page_share},
           {"hot_dram_page_share", row.hot_dram_page_share},
+          {"written_dram_page_share", row.written_dram_page_share},
           {"pages_promoted", row.pages_promoted},
           {"pages_demoted", row.pages_demoted},
           {"numa_pages_migrated", row.numa_pages_migrated},
@@ -105,6 +106,7 @@ ordered_json row_json(const RowResult& row) {
           {"refusals", row.refusals},
           {"over_limit_bytes_max", row.over_limit_bytes_max},
           {"settled_windows_requests_per_s", windows},
+          {"stat", row.stat.empty() ? ordered_json() : ordered_json::parse(row.stat)},
           {"rounds", rounds_json(row)}};
 }
 

@@ -42,16 +42,18 @@ struct RowResult {
   std::string name;
   std::vector<WindowResult> windows;  // settled ones of all rounds
   std::vector<RoundResult> rounds;
-  double dram_page_share = 0;        // greatest of the rounds
-  double hot_dram_page_share = 1;    // least of the rounds
-  std::uint64_t dram_bytes = 0;      // greatest of the rounds
-  std::uint64_t pages_promoted = 0;  // all rounds, settling included
+  double dram_page_share = 0;          // greatest of the rounds
+  double hot_dram_page_share = 1;      // least of the rounds
+  double written_dram_page_share = 1;  // of the pages that the server writes; least of the rounds
+  std::uint64_t dram_bytes = 0;        // greatest of the rounds
+  std::uint64_t pages_promoted = 0;    // all rounds, settling included
   std::uint64_t pages_demoted = 0;
   std::uint64_t numa_pages_migrated = 0;  // all rounds
   double runtime_cpu_s = 0;               // over the settled windows
   double runtime_wall_s = 0;
   std::map<std::string, std::uint64_t> refusals;
   std::uint64_t over_limit_bytes_max = 0;
+  std::string stat;        // what `cxltier stat --json` printed at the end; empty: no runtime
   int numa_balancing = 0;  // the sysctl; -1: no such switch
   std::string digest;
 };

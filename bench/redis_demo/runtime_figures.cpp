@@ -25,6 +25,7 @@ RuntimeFigures read_figures(const Capture& capture) {
 
 RuntimeFigures parse_figures(const std::string& text) {
   RuntimeFigures figures;
+  figures.stat = text;
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     json.at("pages_promoted").get_to(figures.pages_promoted);

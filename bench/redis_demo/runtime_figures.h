@@ -17,6 +17,7 @@ struct RuntimeFigures {
   double cpu_s = 0;                               // of the runtime's thread, since its start
   std::map<std::string, std::uint64_t> refusals;  // pages, by reason
   std::uint64_t over_limit_bytes_max = 0;
+  std::string stat;      // all of it, as it was printed
   double read_at_s = 0;  // on the demo's clock
 };
 

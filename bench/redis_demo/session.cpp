@@ -130,29 +130,44 @@ void Session::study_metadata() {
   progress("searching the plain server's memory for hot metadata");
   metadata_ = find_hot_metadata(*plain_.server, plain_.hot);
   setup_.hot_entries_found = metadata_.entries_found;
-  clear_written_marks(plain_.server->pid());
-  plain_.client->run_window(std::min(1.0, options_.window_s));
-  written_ = written_pages(plain_.server->pid());
-  // Without soft-dirty bits every page reads as written: then the list says nothing.
-  if (written_.size() * page_size > setup_.budget_bytes) written_.clear();
-  setup_.written_pages = written_.size();
-  progress(
-      "hot pages: table " + std::to_string(metadata_.table.size()) + ", entries " +
-      std::to_string(metadata_.entries.size()) + ", keys " + std::to_string(metadata_.keys.size()) +
-      ", objects " + std::to_string(metadata_.objects.size()) + ", in front " +
-      std::to_string(metadata_.in_front.size()) + ", written " + std::to_string(written_.size()));
+  setup_.written_pages = find_written(plain_).size();
+  progress("hot pages: table " + std::to_string(metadata_.table.size()) + ", entries " +
+           std::to_string(metadata_.entries.size()) + ", keys " +
+           std::to_string(metadata_.keys.size()) + ", objects " +
+           std::to_string(metadata_.objects.size()) + ", in front " +
+           std::to_string(metadata_.in_front.size()) + ", written " +
+           std::to_string(setup_.written_pages));
 }
 
-Placement Session::hand_placement(const HandTry& hand_try) {
-  const std::vector<PageAddress> pages = anonymous_pages(plain_.server->pid());
-  return place_by_hand(pages, hand_try.wanted, plain_.hot_pages, setup_.budget_bytes / page_size);
+// Pages that the server writes in a second of load.
+std::vector<PageAddress> Session::find_written(Target& target) {
+  clear_written_marks(target.server->pid());
+  target.client->run_window(std::min(1.0, options_.window_s));
+  std::vector<PageAddress> written = written_pages(target.server->pid());
+  // Without soft-dirty bits every page reads as written: then the list says nothing.
+  if (written.size() * page_size > setup_.budget_bytes) written.clear();
+  return written;
+}
+
+// Places twice where written pages count: once to see what is written under this placement.
+std::uint64_t Session::place_hand(const HandTry& hand_try) {
+  HandTry now = hand_try;
+  const auto place_now = [&] {
+    const std::vector<PageAddress> pages = anonymous_pages(plain_.server->pid());
+    return place(plain_, place_by_hand(pages, now.wanted, plain_.hot_pages,
+                                       setup_.budget_bytes / page_size));
+  };
+  const std::uint64_t moved = place_now();
+  if (hand_try.written == HandTry::Written::ignored) return moved;
+  now.wanted.insert(now.wanted.begin(), find_written(plain_));
+  return moved + place_now();
 }
 
 // Gives each try one window; the best is what the row by_hand measures.
 void Session::choose_hand_placement() {
   double best = -1;
-  for (const HandTry& hand_try : hand_tries(plain_.hot_pages, metadata_, written_)) {
-    place(plain_, hand_placement(hand_try));
+  for (const HandTry& hand_try : hand_tries(plain_.hot_pages, metadata_)) {
+    place_hand(hand_try);
     const WindowResult window = plain_.client->run_window(options_.window_s);
     setup_.hand_tries.push_back({hand_try.name, window.requests_per_s, hot_dram_share(plain_)});
     progress("by_hand try '" + hand_try.name +
@@ -165,7 +180,6 @@ void Session::choose_hand_placement() {
 }
 
 Placement Session::placement_for(const std::string& row) {
-  if (row == "by_hand") return hand_placement(*hand_best_);
   const std::vector<PageAddress> pages = anonymous_pages(target_of(row).server->pid());
   if (row == "all_dram") return place_all_on_dram(pages);
   if (row == "all_cxl") return place_all_on_cxl(pages);

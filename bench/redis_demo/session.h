@@ -86,13 +86,15 @@ class Session {
   std::uint64_t place(Target& target, const Placement& placement);
   std::uint64_t place_for(const std::string& row, std::size_t round);
   Placement placement_for(const std::string& row);
-  Placement hand_placement(const HandTry& hand_try);
+  std::vector<PageAddress> find_written(Target& target);
+  std::uint64_t place_hand(const HandTry& hand_try);
   int is_last_round(std::size_t round, double round_s) const;
   void measure_row(RowResult& row, std::size_t round);
   void finish_row(RowResult& row, Target& target);
   void run_windows(RowResult& row, RoundResult& round, double settle_least_s);
   void record_pages(RowResult& row, Target& target);
   Counters read_counters(Target& target, Mover mover);
+  double dram_share(const Target& target, const std::vector<PageAddress>& pages) const;
   double hot_dram_share(const Target& target) const;
   Target& target_of(const std::string& row);
   void activate(const std::string& row);
@@ -106,7 +108,6 @@ class Session {
   Target plain_;
   Target tiered_;
   HotMetadata metadata_;
-  std::vector<PageAddress> written_;
   std::optional<HandTry> hand_best_;
   std::vector<RowResult> rows_;
   int last_round_ = 0;  // 1 from the start of the last round on

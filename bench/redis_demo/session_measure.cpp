@@ -57,6 +57,7 @@ void Session::activate(const std::string& row) {
 // The runtime's server is placed once, while it is stopped; from then on it places itself.
 std::uint64_t Session::place_for(const std::string& row, std::size_t round) {
   if (nodes_.cxl < 0 || (row == "cxltier" && round > 0)) return 0;
+  if (row == "by_hand") return place_hand(*hand_best_);
   if (row != "cxltier") return place(plain_, placement_for(row));
   tiered_.server->pause();
   const std::uint64_t moved = place(tiered_, placement_for(row));
@@ -160,14 +161,18 @@ void Session::run_windows(RowResult& row, RoundResult& round, double settle_leas
   row.runtime_wall_s += end.runtime.read_at_s - settled.runtime.read_at_s;
   row.refusals = end.runtime.refusals;
   row.over_limit_bytes_max = end.runtime.over_limit_bytes_max;
+  row.stat = end.runtime.stat;
+}
+
+double Session::dram_share(const Target& target, const std::vector<PageAddress>& pages) const {
+  if (pages.empty()) return 1;
+  std::uint64_t on_dram = 0;
+  for (int node : nodes_of(target.server->pid(), pages)) on_dram += nodes_.is_dram(node) ? 1 : 0;
+  return static_cast<double>(on_dram) / static_cast<double>(pages.size());
 }
 
 double Session::hot_dram_share(const Target& target) const {
-  std::uint64_t on_dram = 0;
-  for (int node : nodes_of(target.server->pid(), target.hot_pages)) {
-    on_dram += nodes_.is_dram(node) ? 1 : 0;
-  }
-  return static_cast<double>(on_dram) / static_cast<double>(target.hot_pages.size());
+  return dram_share(target, target.hot_pages);
 }
 
 void Session::record_pages(RowResult& row, Target& target) {
@@ -178,6 +183,8 @@ void Session::record_pages(RowResult& row, Target& target) {
   row.dram_page_share = std::max(row.dram_page_share, share);
   row.dram_bytes = std::max(row.dram_bytes, on_dram * page_size);
   row.hot_dram_page_share = std::min(row.hot_dram_page_share, hot_dram_share(target));
+  row.written_dram_page_share =
+      std::min(row.written_dram_page_share, dram_share(target, find_written(target)));
 }
 
 }  // namespace cxltier::demo

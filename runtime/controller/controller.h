@@ -48,7 +48,8 @@ struct ControllerConfig {
   Machine machine;
   TierMap tiers;
   Settings settings;
-  std::size_t vma_budget = 0;  // VMAs that regions may use
+  std::size_t vma_budget = 0;                 // VMAs that regions may use
+  std::array<Pages, nodes_max> watermarks{};  // the kernel's, by position in machine.nodes
 };
 
 // One budget for VMAs, owned by the runtime: less where each one makes a fork slower (1.3 ms more

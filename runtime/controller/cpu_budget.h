@@ -2,10 +2,11 @@
 //
 // How often the controller may look, so that looking costs at most one percent of one core.
 //
-// A bucket of processor time: it fills at 1 % of the time that passes and every scan takes its
-// cost. The bucket starts full, so that a program settles fast, and then the interval between scans
-// is what one scan costs, times a hundred.  While nothing changes the controller looks half as
-// often, which fills the bucket for the next change.
+// A bucket of processor time: it fills at 1 % of the time that passes, and every scan takes its
+// cost.  The bucket starts full, so that a program settles fast.  While nothing changes, the
+// interval between scans is what one scan costs times two hundred, which fills the bucket for the
+// next change.  While pages still move and the bucket is empty, scans may cost up to 3 % of a core:
+// they are what stands between the program and its speed.
 //
 // Moving is not paid from here: it has a budget of its own, in bytes, and none in steady state.
 // Pure; called only from the controller's thread.
@@ -17,15 +18,17 @@
 
 namespace cxltier {
 
-// Whether the last ticks changed anything.
+// Whether the last scans changed anything.
 enum class Pace : std::uint8_t { settling, quiet };
 
 class CpuBudget {
  public:
-  // The share of one core that sensing may use: the project's promise.
+  // The share of one core that sensing may use in steady state, the project's promise: 1 %.
   static constexpr std::uint64_t share_divisor = 100;
-  // Enough for the ten scans or so that settling takes, where one costs 0.1 s (a slow guest).
-  static constexpr Nanoseconds credit_max = seconds(1);
+  // And while something changes: 3 %.
+  static constexpr std::uint64_t settling_divisor = 33;
+  // Enough for the ten scans or so that settling takes, where one costs 0.2 s (a slow guest).
+  static constexpr Nanoseconds credit_max = seconds(2);
   static constexpr Nanoseconds interval_min = seconds(1);
   static constexpr Nanoseconds interval_max = seconds(60);
 
@@ -33,9 +36,6 @@ class CpuBudget {
   // until the next.
   // post: interval_min <= result <= interval_max
   Nanoseconds spend(Nanoseconds cost, Nanoseconds elapsed, Pace pace) noexcept;
-
-  // Nanoseconds of processor time; negative is owed.
-  [[nodiscard]] std::int64_t credit_ns() const noexcept { return credit_ns_; }
 
  private:
   std::int64_t credit_ns_ = static_cast<std::int64_t>(credit_max.count);

@@ -48,6 +48,10 @@ TierCaps caps_of(const Settings& settings, const Machine& machine, const TierMap
   return caps;
 }
 
+Pages reserve_of_node(Pages size, Pages watermark) noexcept {
+  return std::max(Pages{size.count / reserve_divisor}, watermark);
+}
+
 TierRoom measure_room(const Machine& machine, const TierMap& tiers,
                       std::span<const NodePages> by_node, const TierCaps& caps) noexcept {
   CXLTIER_CHECK(by_node.size() == machine.node_count);
@@ -55,8 +59,7 @@ TierRoom measure_room(const Machine& machine, const TierMap& tiers,
   for (std::size_t i = 0; i < machine.node_count; ++i) {
     const TierIndex tier = tiers.tier_of[i];
     if (tier == tier_none) continue;
-    const Pages size = pages_of(machine.nodes[i].size, machine.page_size);
-    const Pages free = less(by_node[i].free, {size.count / reserve_divisor});
+    const Pages free = less(by_node[i].free, by_node[i].reserve);
     TierLimit& limit = room.tiers[index_of(tier)];
     limit.used += by_node[i].anonymous;
     limit.capacity += by_node[i].anonymous + free;

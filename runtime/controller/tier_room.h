@@ -25,6 +25,7 @@ namespace cxltier {
 struct NodePages {
   Pages anonymous{};  // of this process
   Pages free{};       // of the whole machine
+  Pages reserve{};    // of that, what is not to be filled
 };
 
 // The user's limits by tier of this machine; ~0 is none.
@@ -51,8 +52,10 @@ struct TierRoom {
                                     std::span<const NodePages> by_node,
                                     const TierCaps& caps) noexcept;
 
-// Of a node's memory this part stays free: the kernel wakes its reclaim at about 1 %
-// (vm.watermark_scale_factor and min_free_kbytes; 0.4 to 1.2 % on machines of 1 GiB to 1 TiB).
+// Of a node's memory at least this part stays free, and at least what the kernel's own watermark
+// is.  The kernel wakes its reclaim at about 1 % (vm.watermark_scale_factor), at more on small
+// nodes.
 inline constexpr std::uint64_t reserve_divisor = 64;
+[[nodiscard]] Pages reserve_of_node(Pages size, Pages watermark) noexcept;
 
 }  // namespace cxltier

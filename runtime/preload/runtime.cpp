@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "cxltier/heap.h"
+#include "runtime/os/line_reader.h"
 #include "runtime/os/syscall_probe.h"
 #include "runtime/preload/core_table.h"
 #include "runtime/settings/fixed_text.h"
@@ -17,6 +18,7 @@
 #include "runtime/topology/sysfs_text.h"
 #include "runtime/topology/tier_text.h"
 #include "runtime/topology/tree_text.h"
+#include "runtime/topology/zone_text.h"
 
 namespace cxltier {
 namespace {
@@ -112,6 +114,7 @@ bool Runtime::read_tiers() noexcept {
   }
   config_.machine = reading.value().machine;
   config_.settings = settings_;
+  read_watermarks();
   config_.vma_budget = vma_budget_of(files_);
   const ProcessNodes nodes = mine.value_or({});
   const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
@@ -127,6 +130,19 @@ bool Runtime::read_tiers() noexcept {
   policy_.emplace(usable);
   if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
   return config_.tiers.tier_count >= 2;
+}
+
+// Unknown watermarks are 0: the reserve is then a part of the node's size.
+void Runtime::read_watermarks() noexcept {
+  ProcessTextLinux zones;
+  if (!zones.open("/proc/zoneinfo").ok()) return;
+  LineReader lines(zones);
+  ZoneText text;
+  while (const std::optional<std::string_view> line = lines.next()) {
+    const std::optional<ZoneText::Watermark> mark = text.feed(*line);
+    const std::size_t at = mark ? position_of(config_.machine, mark->node) : nodes_max;
+    if (at < config_.machine.node_count) config_.watermarks[at] += mark->high;
+  }
 }
 
 // First the thread's own policy: under numactl, or in a service that sets one, the user has chosen.

@@ -47,6 +47,7 @@ class Runtime final : private TelemetrySink {
   void publish(const TelemetryPage& page) noexcept override;
   void open_telemetry(const char* runtime_folder) noexcept;
   bool read_tiers() noexcept;
+  void read_watermarks() noexcept;
   bool probe_calls() noexcept;
   bool open_maps() noexcept;
   bool give_up(RunState state) noexcept;

@@ -38,12 +38,13 @@ class TierRoomTest : public testing::Test {
   const Machine machine = three_tiers();
   TierMap tiers;
   Settings settings;
-  std::vector<NodePages> by_node{{{1000}, {1100}}, {{500}, {3100}}, {{50}, {6000}}};
+  std::vector<NodePages> by_node{
+      {{1000}, {1100}, {100}}, {{500}, {3100}, {100}}, {{50}, {6000}, {100}}};
 };
 
 TEST_F(TierRoomTest, CountsWhatIsUsedAndFreeBeyondTheReserve) {
   ASSERT_EQ(tiers.tier_count, 3);
-  const TierRoom now = room();  // the reserve is a 64th of 6400 pages
+  const TierRoom now = room();
   EXPECT_EQ(now.tiers[0].used.count, 1000u);
   EXPECT_EQ(now.tiers[0].capacity.count, 1000u + 1000u);
   EXPECT_EQ(now.tiers[1].capacity.count, 500u + 3000u);
@@ -82,6 +83,11 @@ TEST_F(TierRoomTest, HasNoRoomOnANodeBelowItsReserve) {
   by_node[0].free = {40};
   EXPECT_EQ(room().tiers[0].capacity.count, 1000u);
   EXPECT_EQ(room().nodes[0].free.count, 0u);
+}
+
+TEST(NodeReserve, IsASixtyFourthOrTheKernelsWatermark) {
+  EXPECT_EQ(reserve_of_node({6400}, {84}).count, 100u);
+  EXPECT_EQ(reserve_of_node({6400}, {700}).count, 700u);
 }
 
 TEST_F(TierRoomTest, IgnoresNodesThatAreNoTier) {
