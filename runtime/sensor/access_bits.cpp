@@ -154,8 +154,13 @@ std::size_t AccessBits::drop_hands_off(std::span<Observation> out) const noexcep
 
 Observation AccessBits::observation_of(const SensedRegion& region) const noexcept {
   const std::uint64_t kib_per_page = page_size_.count / 1024;
-  const std::uint32_t touched_kib =
+  std::uint32_t touched_kib =
       region.touched_kib > region.residue_kib ? region.touched_kib - region.residue_kib : 0;
+  // Of a mapping beside the heap no page is told from the others: it is one piece, touched if any of
+  // it is.  All of them together are small.
+  if (region.origin == SensedRegion::Origin::beside && touched_kib > 0) {
+    touched_kib = saturated(region.range.size() / 1024);
+  }
   const bool shared = region.residue_kib > region.range.size() / 1024 / residue_share_max;
   const bool seen = region.cooling == SensedRegion::Cooling::done && region.whole && !shared;
   return {
