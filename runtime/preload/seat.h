@@ -24,7 +24,7 @@
 
 #include <atomic>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 #include "runtime/os/process_state_linux.h"
 #include "runtime/settings/settings.h"
 

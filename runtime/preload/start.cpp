@@ -16,7 +16,7 @@
 
 #include <array>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 #include "policy/check.h"
 #include "runtime/preload/seat.h"
 #include "runtime/settings/settings.h"

@@ -90,9 +90,9 @@ TEST(Node, RefusesMinusOneAndImpossibleIds) {
 }
 
 TEST(Meminfo, ReadsANodesMeminfo) {
-  EXPECT_EQ(parse_meminfo("\nNode 33 MemTotal:       16777216 kB\nNode 33 MemFree: 1 kB\n",
-                          "MemTotal:"),
-            Bytes{16777216ull * 1024});
+  EXPECT_EQ(
+      parse_meminfo("\nNode 33 MemTotal:       16777216 kB\nNode 33 MemFree: 1 kB\n", "MemTotal:"),
+      Bytes{16777216ull * 1024});
   EXPECT_EQ(parse_meminfo("Node 0 MemTotal: 1048576 kB", "MemTotal:"), Bytes{1048576ull * 1024});
   EXPECT_EQ(parse_meminfo("Node 2 MemTotal:              0 kB\n", "MemTotal:"), Bytes{0});
 }
