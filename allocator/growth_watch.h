@@ -19,7 +19,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 
 namespace cxltier::heap {
 

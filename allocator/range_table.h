@@ -30,7 +30,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 
 namespace cxltier::heap {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The rules of admission.h in integers: back-off by shifts, noise by a bitwise square root.
 #include "policy/admission.h"
 
 #include <algorithm>

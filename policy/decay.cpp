@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The constants behind decay.h, and their product over the set bits of the time that passed.
 #include "policy/decay.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Bins from a score's leading bits, and filling a tier from the hottest bin down.
 #include "policy/heat_histogram.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// First demotions that make room, from the slowest tier up; then promotions, fastest tier first.
 #include "policy/planner.h"
 
 #include <algorithm>

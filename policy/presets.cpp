@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each number of each policy, with its source and what a change of it does.
 #include "policy/presets.h"
 
 #include <array>
@@ -14,28 +16,25 @@ struct Preset {
   Parameters parameters;
 };
 
-// field                value     unit      source, and what a change does
-// epochs_hot_min       2         scans     ARMS (2025): more than one interval; higher: later,
-// calmer scans_min            2         scans     the first interval contains the faults that
-// brought the
-//                                          memory in; lower: the first plan is a guess
-// score_min            1/256     heat      arbitrary: one page in a region of 256; higher: less
-//                                          lukewarm memory is moved into free room
-// margin_share_256     64        1/256     arbitrary, a quarter: above the 10 % by which shares of
-// a
-//                                          steady program differ from scan to scan; the closed-loop
-//                                          test would change it.  Higher: calmer, worse packed
-// margin_sigma_16      48        sigma/16  3 sigma of one sample: as calm at a scan each 5 s, where
-// the
-//                                          averages hardly smooth, as 2 are at a scan each second
-// margin_min           1/64      heat      arbitrary: keeps idle regions from trading places
-// free_low_permille    10        1/1000    HybridTier (2025) starts at 1.25 %
-// free_high_permille   25        1/1000    MEMTIS (2023) 2 to 3 %.  Higher: more room for new
-//                                          memory, less for hot memory
-// reversal_backoff     5         s         doubled per reversal.  Higher: slower to correct a
-// mistake reversals_max        7                   640 s refusal_backoff      1         s         a
-// busy page is free again at the next scan, a pinned refusals_max         7                   one
-// hardly ever: 64 s
+// field               value  unit      source, and what a change does
+// epochs_hot_min      2      scans     ARMS (2025): more than one interval; higher: later, calmer
+// scans_min           2      scans     the first interval contains the faults that brought the
+//                                      memory in; lower: the first plan is a guess
+// score_min           1/256  heat      arbitrary: one page in a region of 256; higher: less
+//                                      lukewarm memory is moved into free room
+// margin_share_256    64     1/256     arbitrary, a quarter: above the 10 % by which shares of a
+//                                      steady program differ from scan to scan; the closed-loop
+//                                      test would change it.  Higher: calmer, worse packed
+// margin_sigma_16     48     sigma/16  3 sigma of one sample: as calm at a scan each 5 s, where
+//                                      averages hardly smooth, as 2 are at a scan each second
+// margin_min          1/64   heat      arbitrary: keeps idle regions from trading places
+// free_low_permille   10     1/1000    HybridTier (2025) starts at 1.25 %
+// free_high_permille  25     1/1000    MEMTIS (2023) 2 to 3 %.  Higher: more room for new memory,
+//                                      less for hot memory
+// reversal_backoff    5      s         doubled per reversal.  Higher: slower to correct a mistake
+// reversals_max       7                640 s
+// refusal_backoff     1      s         a busy page is free again at the next scan, a pinned one
+// refusals_max        7                hardly ever: 64 s
 constexpr Parameters hot_cold_parameters = {
     .kind = PolicyKind::hot_cold,
     .epochs_hot_min = 2,

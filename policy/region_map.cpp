@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One pass over the old map and the new scan, both sorted: what overlaps hands its heat on.
 #include "policy/region_map.h"
 
 #include <algorithm>

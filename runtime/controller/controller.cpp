@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One function for each step of a scan, in the order of the picture in controller.h.
 #include "runtime/controller/controller.h"
 
 #include <algorithm>

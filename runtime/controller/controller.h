@@ -3,9 +3,9 @@
 // A scan: clear the access bits, watch for a moment, read them, update the map, let the policy
 // plan, carry the plan out, publish.
 //
-//   resting --open window--> watching --read, update, measure room, rank, plan, move, publish-->
-//   resting
-//      follow heap, cool       the program runs
+//   resting --open window--> watching --read, update, measure room, rank, plan, move, publish--.
+//      ^    follow heap, cool    the program runs                                              |
+//      '---------------------------------------------------------------------------------------'
 //
 // The only place where decisions and deeds meet.  It holds no opinion on heat (the policy has) and
 // makes no system call (the seams do).  Whatever a seam refuses, the program runs on: a scan that

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The bucket's arithmetic, in signed nanoseconds: a scan may leave a debt.
 #include "runtime/controller/cpu_budget.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Adds up nodes by tier, and deals the limit that DRAM tiers share, fastest tier first.
 #include "runtime/controller/tier_room.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Locate, move, locate again: a batch at a time, and what an errno of a page stands for.
 #include "runtime/mover/mover.h"
 
 #include <errno.h>

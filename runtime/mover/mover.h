@@ -2,8 +2,7 @@
 //
 // Carries out moves: page by page, in batches, and tells what the kernel did with each page.
 //
-//   pages of a region --locate--> those that are elsewhere --move--> --locate--> moved | refused,
-//   why
+//   pages of a region --locate--> those elsewhere --move--> --locate--> moved | refused, and why
 //
 // The second look counts, not the status that the move returned: the kernel stops at the first
 // batch that fails and leaves the rest without a status, and a huge page moves whole, after which

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// clock_gettime(2) behind the contract of clock.h.
 #include "runtime/os/clock_linux.h"
 
 #include <time.h>

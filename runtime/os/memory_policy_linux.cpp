@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// mbind, madvise and get_mempolicy as bare system calls: libnuma would be a library more in every
+// preloaded process.
 #include "runtime/os/memory_policy_linux.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Signals are blocked around pthread_create, so that the thread never runs with them open.
 #include "runtime/os/own_thread.h"
 
 #include <errno.h>

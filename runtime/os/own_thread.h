@@ -3,11 +3,9 @@
 // A thread inside someone else's process, that the process must not notice.
 //
 //   signals      all blocked, so that none of the application's handlers runs on it.  glibc's own
-//   two
-//                (32, 33) stay open, or setuid() in the program would wait forever.
+//                two (32, 33) stay open, or setuid() in the program would wait forever.
 //   descriptors  a table of its own: the application may close or count descriptors as it likes,
-//   and
-//                a number that it reuses is never one of ours
+//                and a number that it reuses is never one of ours
 #pragma once
 
 #include <pthread.h>

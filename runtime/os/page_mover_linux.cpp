@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// move_pages(2) as a bare system call, with and without target nodes.
 #include "runtime/os/page_mover_linux.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Asks by waitid(2) that takes nothing, prctl(2) and sysfs.
 #include "runtime/os/process_state_linux.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// pread(2) on a descriptor that stays open, again after a signal.
 #include "runtime/os/process_text_linux.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The calls in their most harmless form, and the child that tries them where they could kill.
 #include "runtime/os/syscall_probe.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Looks an address up in /proc/self/maps, by the file name of libc or the loader.
 #include "runtime/preload/caller.h"
 
 #include <cstdint>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What must be true before the controller may tick, in the order in which it is found out: two
+// tiers, the system calls, no policy that somebody chose, the maps of the process.
 #include "runtime/preload/runtime.h"
 
 #include <errno.h>
@@ -7,7 +10,7 @@
 
 #include <algorithm>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 #include "runtime/os/line_reader.h"
 #include "runtime/os/syscall_probe.h"
 #include "runtime/preload/core_table.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The thread's start, its loop, and how it is stopped and begun anew around unshare, setns, fork.
 #include "runtime/preload/seat.h"
 
 #include <errno.h>

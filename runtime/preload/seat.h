@@ -3,12 +3,11 @@
 // The controller's seat inside a preloaded process: when its thread starts, how it ends.
 //
 //             heap >= CXLTIER_START            thread ends by itself
-//   asleep --------------------------> seated ----------------------> idle   (says why in
-//   telemetry)
+//   asleep --------------------------> seated ----------------------> idle (telemetry says why)
 //     ^  ^    on a malloc of the          |
-//     |  |    application, outside        |  unshare(), setns(): they fail in a process with
-//     threads |  |    libc and the loader         |  of other namespaces |
-//     +--------------------------------+
+//     |  |    application, outside        |  unshare(), setns(): some fail in a process that has
+//     |  |    libc and the loader         |  a second thread
+//     |  +--------------------------------+
 //     |
 //     +--- in the child of a fork, not before it is two seconds old
 //
@@ -17,14 +16,14 @@
 //
 // Everything that the thread works on lies in one private mapping that no fork child inherits, so a
 // child finds itself without it and starts anew.  The seat itself is one object with static
-// storage, made before any constructor runs; only start.cpp and wrappers.cpp touch it.
+// storage, made before any constructor runs; only start.cpp touches it.
 #pragma once
 
 #include <pthread.h>
 
 #include <atomic>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 #include "runtime/os/process_state_linux.h"
 #include "runtime/settings/settings.h"
 

@@ -5,7 +5,8 @@
 //   constructor   fork handlers in the right order: the allocator's first, then ours; settings from
 //                 the environment, a line for each wrong one; then wait for the heap to grow
 //   unshare,      the controller's thread is away while they run: a process with a second thread
-//   may setns         not enter a user namespace destructor    the telemetry file goes
+//   setns         may not enter a user namespace
+//   destructor    the telemetry file goes
 //
 // The heap serves from the loader's first malloc on; none of this is needed for it.
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #include <array>
 
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 #include "policy/check.h"
 #include "runtime/preload/seat.h"
 #include "runtime/settings/settings.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The layout in two storages that take turns, and the passes over smaps and numa_maps.
 #include "runtime/sensor/access_bits.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Word by word, from left to right, without a copy.
 #include "runtime/sensor/maps_text.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Cuts at multiples of the region size, whatever the ranges are.
 #include "runtime/sensor/region_layout.h"
 
 #include <algorithm>

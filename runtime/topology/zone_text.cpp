@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Two kinds of line count: the one that opens a zone, and its "high".
 #include "runtime/topology/zone_text.h"
 
 #include "runtime/topology/sysfs_text.h"

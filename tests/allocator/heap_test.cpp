@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The heap's own account of itself against the kernel's, in a program that runs on this heap.
-#include "cxltier/heap.h"
+#include "cxltier/heap.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The texts of the fake process as the kernel prints them, and its seams with their faults.
 #include "tests/fakes/fake_process.h"
 
 #include <cerrno>

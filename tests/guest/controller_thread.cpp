@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads /proc/self/task, where each thread has its name and its processor time.
 #include "tests/guest/controller_thread.h"
 
 #include <filesystem>

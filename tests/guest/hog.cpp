@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The hog's process, its orders over a pipe, and how it takes and gives back.
 #include "tests/guest/hog.h"
 
 #include <linux/mempolicy.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Reads sysfs and /proc/vmstat.
 #include "tests/guest/machine_nodes.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The kernel's answers, page by page.
 #include "tests/guest/own_pages.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What the first run does, as root, before it gives root up and runs the program again.
 #include "tests/guest/preloaded.h"
 
 #include <grp.h>

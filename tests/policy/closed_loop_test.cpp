@@ -15,6 +15,7 @@ namespace {
 using testing::Carried;
 using testing::Loop;
 using testing::ProcessFake;
+using testing::TrueHeat;
 
 constexpr std::array<std::uint8_t, 4> one_to_three = {0, 1, 1, 1};
 constexpr std::uint64_t budget = 16'384;  // 64 MiB of 4 KiB pages
@@ -31,9 +32,10 @@ ProcessFake hot_fifth(std::uint64_t seed) {
   for (int i = 0; i < regions_all; ++i) {
     const bool is_hot = i < regions_hot;
     const double cold_rate = i % 5 == 0 ? 0.03 : 0.002 * (i % 3);
-    process.add(region_pages, is_hot ? 1.0 + 0.2 * (i % 10) : cold_rate, is_hot, one_to_three);
+    const double rate = is_hot ? 1.0 + 0.2 * (i % 10) : cold_rate;
+    process.add(region_pages, rate, is_hot ? TrueHeat::hot : TrueHeat::cold, one_to_three);
   }
-  for (int i = 0; i < 3; ++i) process.add(3, 50, true, one_to_three);
+  for (int i = 0; i < 3; ++i) process.add(3, 50, TrueHeat::hot, one_to_three);
   return process;
 }
 
@@ -117,7 +119,8 @@ TEST_P(ClosedLoop, GetsBackUnderALimitWhileMemoryGrows) {
   Loop loop(process, preset_of(PolicyKind::hot_cold));
   constexpr std::array<std::uint8_t, 1> all_fast = {0};
   for (int i = 0; i < regions_all; ++i) {
-    process.add(region_pages, i % 5 == 0 ? 2 : 0.01, i % 5 == 0, all_fast);
+    const TrueHeat heat = i % 5 == 0 ? TrueHeat::hot : TrueHeat::cold;
+    process.add(region_pages, heat == TrueHeat::hot ? 2 : 0.01, heat, all_fast);
     if (i % 16 == 15) {
       loop.tick(1, noise, budget);
       EXPECT_LE(process.used(0), process.capacity(0));
@@ -134,7 +137,8 @@ TEST_P(ClosedLoop, ThreeTiersHoldThreeHeats) {
   constexpr std::array<std::uint8_t, 3> dealt = {0, 1, 2};
   for (int i = 0; i < 90; ++i) {
     const std::array rates = {3.0, 0.5, 0.02};
-    process.add(region_pages, rates[static_cast<std::size_t>(i % 3)], i % 3 == 0, dealt);
+    const TrueHeat heat = i % 3 == 0 ? TrueHeat::hot : TrueHeat::cold;
+    process.add(region_pages, rates[static_cast<std::size_t>(i % 3)], heat, dealt);
   }
   Loop loop(process, preset_of(PolicyKind::hot_cold));
   for (int tick = 1; tick <= 15; ++tick) loop.tick(1, noise, budget);

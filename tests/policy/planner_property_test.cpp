@@ -16,6 +16,7 @@ namespace cxltier {
 namespace {
 
 using testing::ProcessFake;
+using testing::TrueHeat;
 
 struct Case {
   ProcessFake process;
@@ -39,7 +40,7 @@ Case random_case(std::uint64_t seed) {
     }
     const std::uint64_t pages = random() % 10 == 0 ? random() % 3000 : random() % 300;
     made.process.add(static_cast<std::uint32_t>(1 + pages),
-                     static_cast<double>(random() % 1000) / 300, false, deal);
+                     static_cast<double>(random() % 1000) / 300, TrueHeat::cold, deal);
   }
   const std::vector<Observation> seen = made.process.scan(1, 0.1);
   made.regions.resize(seen.size());

@@ -29,14 +29,18 @@ struct Carried {
   std::uint64_t demoted = 0;
 };
 
+// What a test means a region to be.
+enum class TrueHeat : std::uint8_t { cold, hot };
+
 class ProcessFake {
  public:
   ProcessFake(std::uint64_t seed, std::vector<std::uint64_t> capacities)
       : random_(seed), capacities_(std::move(capacities)) {}
 
   // Adds a region whose pages are dealt over the tiers in turn, as `deal` lists them.
-  void add(std::uint32_t pages, double rate, bool is_hot, std::span<const std::uint8_t> deal) {
-    FakeRegion region{.first_page = end_ + 16, .rate = rate, .is_hot = is_hot, .tier_of_page = {}};
+  void add(std::uint32_t pages, double rate, TrueHeat heat, std::span<const std::uint8_t> deal) {
+    FakeRegion region{
+        .first_page = end_ + 16, .rate = rate, .is_hot = heat == TrueHeat::hot, .tier_of_page = {}};
     for (std::uint32_t i = 0; i < pages; ++i) {
       region.tier_of_page.push_back(deal[dealt_++ % deal.size()]);
     }

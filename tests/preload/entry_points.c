@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "expect.h"
+#include "tests/preload/expect.h"
 
 typedef void* (*OneSize)(size_t);
 typedef void* (*TwoSizes)(size_t, size_t);

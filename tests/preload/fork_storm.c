@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "expect.h"
+#include "tests/preload/expect.h"
 
 enum { forks = 500, threads = 3, children_at_once = 4 };
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "expect.h"
+#include "tests/preload/expect.h"
 
 static void* allocate(void* argument) {
   (void)argument;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "expect.h"
+#include "tests/preload/expect.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expect.h"
+#include "tests/preload/expect.h"
 
 enum { generations = 200, threads = 5 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expect.h"
+#include "tests/preload/expect.h"
 
 static int libstdcxx_is_loaded(void) {
   void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);

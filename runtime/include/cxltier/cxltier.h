@@ -6,8 +6,7 @@
  * libcxltier-preload.so was preloaded; without it every call here says so and does nothing.
  * Every function may be called from any thread and from a signal handler; none allocates or blocks.
  */
-#ifndef CXLTIER_CXLTIER_H
-#define CXLTIER_CXLTIER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -61,6 +60,4 @@ int cxltier_statistics(struct cxltier_statistics* out) CXLTIER_NOEXCEPT;
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif
