@@ -30,6 +30,25 @@ inline constexpr double settled_spread = 0.10;
 // `moved_max` pages moved.
 bool is_settled(std::span<const Window> windows, std::uint64_t moved_max);
 
+// When a mover that looks now and then has settled: its last looks brought few moves.
+class QuietLooks {
+ public:
+  static constexpr std::uint64_t least = 3;
+
+  // A window ended after `looks` looks in all, and `pages_moved` were moved in it.
+  void note(std::uint64_t looks, std::uint64_t pages_moved, std::uint64_t moved_max) {
+    if (pages_moved > moved_max || !started_) quiet_since_ = looks;
+    started_ = true;
+    looks_ = looks;
+  }
+  [[nodiscard]] bool enough() const { return looks_ - quiet_since_ >= least; }
+
+ private:
+  bool started_ = false;
+  std::uint64_t quiet_since_ = 0;
+  std::uint64_t looks_ = 0;
+};
+
 struct RoundResult {
   double settle_s = 0;             // from the placement to the first of the settled windows
   std::uint64_t settle_bytes = 0;  // moved in that time

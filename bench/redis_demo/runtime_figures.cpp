@@ -28,6 +28,7 @@ RuntimeFigures parse_figures(const std::string& text) {
   figures.stat = text;
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
+    json.at("ticks").get_to(figures.ticks);
     json.at("pages_promoted").get_to(figures.pages_promoted);
     json.at("pages_demoted").get_to(figures.pages_demoted);
     json.at("cpu_s").get_to(figures.cpu_s);

@@ -12,6 +12,7 @@
 namespace cxltier::demo {
 
 struct RuntimeFigures {
+  std::uint64_t ticks = 0;  // scans
   std::uint64_t pages_promoted = 0;
   std::uint64_t pages_demoted = 0;
   double cpu_s = 0;                               // of the runtime's thread, since its start

@@ -127,6 +127,7 @@ void Session::run_windows(RowResult& row, RoundResult& round, double settle_leas
   std::vector<Window> windows;
   std::vector<double> starts;
   std::vector<Counters> counters;
+  QuietLooks looks;
   const double start = now_s();
   counters.push_back(read_counters(target, mover));
   const double wait_max_s =
@@ -140,8 +141,10 @@ void Session::run_windows(RowResult& row, RoundResult& round, double settle_leas
     window.pages_moved = counters.back().numa_pages_migrated - before.numa_pages_migrated +
                          moved_between(before.runtime, counters.back().runtime);
     windows.push_back(window);
+    looks.note(counters.back().runtime.ticks, window.pages_moved, moved_max);
+    const bool quiet = mover != Mover::runtime || looks.enough();
     const bool long_enough = now_s() - start >= settle_least_s;
-    if (long_enough && is_settled(windows, moved_max)) round.settled = 1;
+    if (long_enough && quiet && is_settled(windows, moved_max)) round.settled = 1;
   }
   const std::size_t used = std::min(settled_windows, windows.size());
   const std::size_t first = windows.size() - used;

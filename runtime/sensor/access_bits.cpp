@@ -158,8 +158,8 @@ Observation AccessBits::observation_of(const SensedRegion& region) const noexcep
   const std::uint64_t kib_per_page = page_size_.count / 1024;
   std::uint32_t touched_kib =
       region.touched_kib > region.residue_kib ? region.touched_kib - region.residue_kib : 0;
-  // Of a mapping beside the heap no page is told from the others: it is one piece, touched if any of
-  // it is.  All of them together are small.
+  // Of a mapping beside the heap no page is told from the others: it is one piece, touched if any
+  // of it is.  All of them together are small.
   if (region.origin == SensedRegion::Origin::beside && touched_kib > 0) {
     touched_kib = saturated(region.range.size() / 1024);
   }
@@ -180,15 +180,17 @@ Result<Done> AccessBits::read_smaps(Pass pass) noexcept {
   VmaLine vma;
   if (pass == Pass::touched) beside_count_ = 0;
   while (const std::optional<std::string_view> line = lines.next()) {
-    if (const std::optional<SmapsValue> value = parse_smaps_value(*line)) {
-      if (pass == Pass::touched) note_value(vma, region, *value);
-      if (region != nullptr && value->field == SmapsField::referenced) {
-        std::uint32_t& sum = pass == Pass::touched ? region->touched_kib : region->residue_kib;
-        sum = saturated(sum + value->kib);
-      }
-    } else if (const std::optional<VmaLine> head = parse_vma_line(*line)) {
+    // A VMA begins with its address in small hexadecimal digits, a field with a capital letter.
+    if (line->empty() || line->front() < 'A' || line->front() > 'Z') {
+      const std::optional<VmaLine> head = parse_vma_line(*line);
+      if (!head) continue;
       vma = *head;
       region = claim(vma, pass);
+    } else if (const std::optional<SmapsValue> value = parse_smaps_value(*line)) {
+      if (pass == Pass::touched) note_value(vma, region, *value);
+      if (region == nullptr || value->field != SmapsField::referenced) continue;
+      std::uint32_t& sum = pass == Pass::touched ? region->touched_kib : region->residue_kib;
+      sum = saturated(sum + value->kib);
     }
   }
   if (lines.error() != 0) return Error{lines.error()};

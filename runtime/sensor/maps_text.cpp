@@ -86,15 +86,23 @@ std::optional<VmaLine> parse_vma_line(std::string_view line) noexcept {
   return VmaLine{*range, writable, writable && inode == "0"};
 }
 
+// Most lines are of no interest, and a process has twenty-five for each VMA: the name decides
+// first.
 std::optional<SmapsValue> parse_smaps_value(std::string_view line) noexcept {
+  SmapsField field{};
   const std::string_view name = take_word(line);
-  if (name.empty() || name.back() != ':') return std::nullopt;
+  if (name == "Rss:") {
+    field = SmapsField::resident;
+  } else if (name == "Referenced:") {
+    field = SmapsField::referenced;
+  } else if (name == "AnonHugePages:") {
+    field = SmapsField::huge;
+  } else {
+    return std::nullopt;
+  }
   const std::optional kib = number_in(take_word(line), 10);
   if (!kib || line != "kB") return std::nullopt;
-  if (name == "Rss:") return SmapsValue{SmapsField::resident, *kib};
-  if (name == "Referenced:") return SmapsValue{SmapsField::referenced, *kib};
-  if (name == "AnonHugePages:") return SmapsValue{SmapsField::huge, *kib};
-  return SmapsValue{SmapsField::other, *kib};
+  return SmapsValue{field, *kib};
 }
 
 std::optional<NumaMapsLine> parse_numa_maps_line(std::string_view text) noexcept {

@@ -25,10 +25,10 @@ struct VmaLine {
 };
 std::optional<VmaLine> parse_vma_line(std::string_view line) noexcept;
 
-// "Referenced:          12 kB"
-enum class SmapsField : std::uint8_t { resident, referenced, huge, other };
+// "Referenced:          12 kB"; other fields are no line of this kind
+enum class SmapsField : std::uint8_t { resident, referenced, huge };
 struct SmapsValue {
-  SmapsField field = SmapsField::other;
+  SmapsField field{};
   std::uint64_t kib = 0;
 };
 std::optional<SmapsValue> parse_smaps_value(std::string_view line) noexcept;

@@ -44,9 +44,9 @@ TEST(SmapsValueText, ReadsTheFieldsThatCount) {
   EXPECT_EQ(parse_smaps_value("Rss:                 132 kB")->kib, 132u);
   EXPECT_EQ(parse_smaps_value("Referenced:           12 kB")->field, SmapsField::referenced);
   EXPECT_EQ(parse_smaps_value("AnonHugePages:      2048 kB")->field, SmapsField::huge);
-  EXPECT_EQ(parse_smaps_value("Pss_Dirty:             0 kB")->field, SmapsField::other);
-  for (const char* line : {"THPeligible:           0", "VmFlags: rd wr", "Rss: kB", "Rss: 1 MB",
-                           "Rss: 99999999999999999999 kB", ""}) {
+  for (const char* line :
+       {"THPeligible:           0", "Pss_Dirty:             0 kB", "VmFlags: rd wr", "Rss: kB",
+        "Rss: 1 MB", "Rss: 99999999999999999999 kB", ""}) {
     EXPECT_FALSE(parse_smaps_value(line).has_value()) << line;
   }
 }
