@@ -91,7 +91,8 @@ class Session {
   int is_last_round(std::size_t round, double round_s) const;
   void measure_row(RowResult& row, std::size_t round);
   void finish_row(RowResult& row, Target& target);
-  void run_windows(RowResult& row, RoundResult& round, double settle_least_s);
+  enum class Settling { from_the_split, placed };
+  void run_windows(RowResult& row, RoundResult& round, Settling settling);
   void record_pages(RowResult& row, Target& target);
   Counters read_counters(Target& target, Mover mover);
   double dram_share(const Target& target, const std::vector<PageAddress>& pages) const;
