@@ -19,12 +19,14 @@ namespace {
 constexpr std::uint64_t move_bytes_per_second = 256u << 20;
 
 // Regions are at least this large where memory comes in small pages; the VMA budget makes them
-// larger for heaps above 248 MiB.  Finer sees single hot buffers between cold values, coarser costs
+// larger for heaps above 496 MiB.  Finer sees single hot buffers between cold values, coarser costs
 // less: a scan costs about 3 us per VMA beside what the pages cost.
-constexpr std::uint64_t region_min_bytes = 128u << 10;
+constexpr std::uint64_t region_min_bytes = 256u << 10;
 
-// Scans without a move after which the workload counts as settled.
-constexpr std::uint32_t quiet_scans_min = 4;
+// Scans that move next to nothing, at most a 256th of what is managed, after which the workload
+// counts as settled.
+constexpr std::uint32_t quiet_scans_min = 8;
+constexpr std::uint64_t quiet_divisor = 256;
 
 // A process over its limit must be back under it within ten seconds: at least this part per tick.
 constexpr std::uint64_t over_limit_divisor = 4;
@@ -100,22 +102,30 @@ void Controller::scan(const std::atomic<bool>& stop) noexcept {
   page_.sensor_cpu_ns += nanoseconds_of(window_cost_ + (cpu_sensed - cpu_begin));
   page_.policy_cpu_ns += nanoseconds_of(cpu_planned - cpu_sensed);
   page_.mover_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_planned);
-  rest(window_cost_ + (cpu_planned - cpu_begin), planned);
+  rest(window_cost_ + (cpu_planned - cpu_begin), expected(planned));
   publish();
 }
 
+// What the plan's first `count` moves are about.
+Pages Controller::expected(std::size_t count) const noexcept {
+  Pages sum;
+  for (const Move& move : std::span(storage_.moves).first(count)) sum += move.pages_expected;
+  return sum;
+}
+
 // Decides when to look again.
-void Controller::rest(Nanoseconds sensing, std::size_t planned) noexcept {
+void Controller::rest(Nanoseconds sensing, Pages planned) noexcept {
   const Nanoseconds now = seams_.clock.now();
   const Nanoseconds since_last = scanned_at_ == Nanoseconds{} ? Nanoseconds{} : now - scanned_at_;
   scanned_at_ = now;
   move_credit_ = std::min(move_bytes_per_second,
                           move_credit_ + since_last.count / 1000 * move_bytes_per_second / 1000000);
-  quiet_scans_ = planned == 0 ? quiet_scans_ + 1 : 0;
+  quiet_scans_ = planned.count <= page_.managed_pages / quiet_divisor ? quiet_scans_ + 1 : 0;
   const Pace pace = quiet_scans_ >= quiet_scans_min ? Pace::quiet : Pace::settling;
   Nanoseconds interval = budget_.spend(sensing, since_last, pace);
   // While demotion makes progress the limit comes before the budget.
-  if (planned > 0 && over_limit() > Pages{}) interval = std::min(interval, over_limit_interval);
+  if (planned > Pages{} && over_limit() > Pages{})
+    interval = std::min(interval, over_limit_interval);
   due_at_ = now + (interval - window_.length());
   page_.interval_ns = nanoseconds_of(interval);
 }

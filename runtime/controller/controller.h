@@ -96,7 +96,8 @@ class Controller {
   void open_window() noexcept;
   void scan(const std::atomic<bool>& stop) noexcept;
   bool sense() noexcept;
-  void rest(Nanoseconds sensing, std::size_t planned) noexcept;
+  [[nodiscard]] Pages expected(std::size_t count) const noexcept;
+  void rest(Nanoseconds sensing, Pages planned) noexcept;
   void follow_heap() noexcept;
   void update_map(std::size_t seen, Nanoseconds elapsed) noexcept;
   void measure() noexcept;

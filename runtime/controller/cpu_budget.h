@@ -27,8 +27,8 @@ class CpuBudget {
   static constexpr std::uint64_t share_divisor = 100;
   // And while something changes: 3 %.
   static constexpr std::uint64_t settling_divisor = 33;
-  // Enough for the ten scans or so that settling takes, where one costs 0.2 s (a slow guest).
-  static constexpr Nanoseconds credit_max = seconds(2);
+  // Enough for the twenty scans that settling may take, where one costs 0.2 s (a slow guest).
+  static constexpr Nanoseconds credit_max = seconds(4);
   static constexpr Nanoseconds interval_min = seconds(1);
   static constexpr Nanoseconds interval_max = seconds(60);
 

@@ -13,14 +13,14 @@ namespace {
 
 TEST(CpuBudget, LooksOnceASecondWhileTheCreditLasts) {
   CpuBudget budget;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 40; ++i) {
     EXPECT_EQ(budget.spend(milliseconds(100), seconds(1), Pace::settling), seconds(1)) << i;
   }
 }
 
 TEST(CpuBudget, SettlesAtThreePercentOnceTheCreditIsSpent) {
   CpuBudget budget;
-  budget.spend(seconds(2), seconds(1), Pace::settling);
+  budget.spend(seconds(4), seconds(1), Pace::settling);
   EXPECT_EQ(budget.spend(milliseconds(100), seconds(1), Pace::settling), milliseconds(3300));
 }
 
