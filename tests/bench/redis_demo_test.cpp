@@ -145,10 +145,10 @@ TEST(Checks, ARowWithoutDigestIsNotEqual) {
 }
 
 TEST(RuntimeFigures, ReadsStatsJsonAndRefusesLess) {
-  const RuntimeFigures figures = parse_figures(
-      R"({"ticks":7,"pages_promoted":3,"pages_demoted":4,"cpu_s":0.5,)"
+  const RuntimeFigures figures =
+      parse_figures(R"({"ticks":7,"pages_promoted":3,"pages_demoted":4,"cpu_s":0.5,)"
                     R"("refusals":{"busy":2},)"
-      R"("over_limit_bytes_max":8192,"more":[1]})");
+                    R"("over_limit_bytes_max":8192,"more":[1]})");
   EXPECT_EQ(figures.ticks, 7U);
   EXPECT_EQ(figures.pages_promoted, 3U);
   EXPECT_EQ(figures.refusals.at("busy"), 2U);
