@@ -158,10 +158,10 @@ void Controller::follow_heap() noexcept {
 
 void Controller::update_map(std::size_t seen, Nanoseconds elapsed) noexcept {
   const auto observations = std::span<const Observation>(storage_.seen).first(seen);
-  const bool unknown = std::any_of(observations.begin(), observations.end(), [](const auto& o) {
-    return o.visibility == Visibility::unknown;
-  });
-  if (unknown || elapsed == Nanoseconds{}) ++page_.scans_unknown;
+  const auto unknown = static_cast<std::size_t>(
+      std::count_if(observations.begin(), observations.end(),
+                    [](const Observation& o) { return o.visibility == Visibility::unknown; }));
+  if (2 * unknown > seen || elapsed == Nanoseconds{}) ++page_.scans_unknown;
   Pages touched{};
   Pages resident{};
   for (const Observation& o : observations) {

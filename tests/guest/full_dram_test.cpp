@@ -14,7 +14,8 @@ namespace cxltier::guest {
 namespace {
 
 constexpr std::size_t mib = 1u << 20;
-constexpr std::uint64_t left_free = 20 * mib;  // per node; 1/64 of a node's memory is kept free
+constexpr std::uint64_t left_free =
+    44 * mib;  // per node; the kernel's watermark, 28 MiB, stays free
 // What must come up: less than the room, since the machine itself takes some of it meanwhile.
 constexpr std::size_t promoted_min = 4 * mib / page_bytes;
 // Beyond this the kernel would be reclaiming on behalf of whoever allocates next.

@@ -19,13 +19,14 @@ constexpr std::size_t mib = 1u << 20;
 constexpr std::uint64_t left_free = 1 * mib;
 // What is below the kernel's watermark for the node (about 5 MiB here) nobody is given.
 constexpr std::uint64_t left_free_max = 8 * mib;
-// A busy loop uses all of a processor.  What is promised, 1 % in the long run, comes after a second
-// of credit at the start.
-constexpr double cpu_share_max = 0.3;
+// A busy loop uses all of a processor.  What is promised, 1 % in the long run, comes after the
+// credit of the start, four seconds, is spent.
+constexpr double cpu_share_max = 0.6;
 
 TEST(NoFreeMemory, PagesStayAndTheControllerRests) {
-  const std::uint64_t left = hog_fill(cxl_node(), left_free);
-  ASSERT_LE(left, left_free_max);
+  // For some seconds: what another program freed shortly before flows back bit by bit.
+  ASSERT_TRUE(stays_true(std::chrono::seconds(6),
+                         [] { return hog_fill(cxl_node(), left_free) <= left_free_max; }));
   const std::uint64_t killed = vmstat("oom_kill");
 
   Pattern data(24 * mib);
@@ -38,6 +39,8 @@ TEST(NoFreeMemory, PagesStayAndTheControllerRests) {
   EXPECT_TRUE(stays_true(std::chrono::seconds(10), [&] {
     return pages_on(data.bytes(), cxl_nodes()) * 100 <= pages_in(data.bytes());
   }));
+  std::printf("on CXL: %zu of %zu pages\n", pages_on(data.bytes(), cxl_nodes()),
+              pages_in(data.bytes()));
   const double share =
       static_cast<double>(controller_cpu_ns() - cpu_begin) * 1e-9 / seconds_since(begin);
   std::printf("controller: %.1f %% of a processor\n", share * 100);
