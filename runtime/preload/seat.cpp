@@ -37,6 +37,9 @@ struct Mapping {
 };
 static_assert(std::is_aggregate_v<ControllerStorage>);
 
+// How often a join looks whether the thread was parked meanwhile.
+constexpr long join_step_ns = 10'000'000;
+
 // How often at least the thread looks up to see whether the heap has grown.
 constexpr Nanoseconds look_up = seconds(1);
 
@@ -111,7 +114,7 @@ void Seat::suspend() noexcept {
   stop_.store(true, std::memory_order_release);
   wake_.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &wake_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  pthread_join(thread_, nullptr);
+  if (!join()) return;  // parked: it is not coming back, and its memory stays
   published_statistics.forget();
   if (runtime_ != nullptr) {
     runtime_->telemetry().close();
@@ -119,6 +122,25 @@ void Seat::suspend() noexcept {
     runtime_ = nullptr;
   }
   errno = saved_errno;
+}
+
+bool Seat::join() noexcept {
+  for (;;) {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += join_step_ns;
+    if (until.tv_nsec >= 1'000'000'000) {
+      ++until.tv_sec;
+      until.tv_nsec -= 1'000'000'000;
+    }
+    if (pthread_timedjoin_np(thread_, nullptr, &until) != ETIMEDOUT) return true;
+    if (parked_.load(std::memory_order_acquire)) return false;
+  }
+}
+
+void Seat::park() noexcept {
+  parked_.store(true, std::memory_order_release);
+  for (;;) pause();
 }
 
 void Seat::resume() noexcept {

@@ -47,6 +47,9 @@ class Seat {
   void suspend() noexcept;
   void resume() noexcept;
 
+  // On the controller's thread, when a contract is broken: it stops for good, holding nothing.
+  [[noreturn]] void park() noexcept;
+
   // Fork handlers.
   void in_parent() noexcept { marks_.forks.store(true, std::memory_order_relaxed); }
   void in_child() noexcept;
@@ -57,6 +60,7 @@ class Seat {
  private:
   static void* thread_main(void* seat) noexcept;
   bool make_runtime() noexcept;
+  bool join() noexcept;
   void wait_until(Nanoseconds due) noexcept;
 
   Settings settings_{};
@@ -67,6 +71,7 @@ class Seat {
   Nanoseconds not_before_{};
   ForkMarks marks_;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> parked_{false};
   std::atomic<std::uint32_t> wake_{0};  // futex
 };
 

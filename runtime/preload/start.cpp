@@ -63,11 +63,8 @@ __attribute__((destructor(101))) void leave() { seat.leave(); }
 
 }  // namespace
 
-// Only the controller's thread runs checked code.  It stops for good, holding nothing, and the
-// program runs on.
-void check_failed(const char*) noexcept {
-  for (;;) pause();
-}
+// Only the controller's thread runs checked code; the program runs on without it.
+void check_failed(const char*) noexcept { seat.park(); }
 
 }  // namespace cxltier
 
