@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 #include "bench/redis_demo/failure.h"
 
 namespace cxltier::demo {

@@ -8,6 +8,7 @@
 // lie together in memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

@@ -4,9 +4,11 @@
 #include "bench/redis_demo/hot_pages.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "bench/redis_demo/failure.h"
 

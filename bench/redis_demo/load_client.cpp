@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "bench/redis_demo/clock.h"
 #include "bench/redis_demo/failure.h"

@@ -4,6 +4,7 @@
 #include "bench/redis_demo/placement.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <unordered_set>
 
 namespace cxltier::demo {

@@ -7,6 +7,7 @@
 // about data.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>

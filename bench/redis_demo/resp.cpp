@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 #include "bench/redis_demo/failure.h"
 
 namespace cxltier::demo {

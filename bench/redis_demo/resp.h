@@ -6,6 +6,7 @@
 // the socket, a reply of unknown form and an error reply all throw Failure.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>

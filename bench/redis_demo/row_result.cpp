@@ -4,6 +4,7 @@
 #include "bench/redis_demo/row_result.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace cxltier::demo {
 namespace {

@@ -4,6 +4,7 @@
 // Pure values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>

@@ -11,6 +11,7 @@
 // that it neither costs CPU time nor sees its memory as cold while nobody asks it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,6 +3,7 @@
 // Measuring: rows are interleaved, each is placed anew in each round and measured when it has
 // settled.
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 
 #include "bench/redis_demo/clock.h"

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 #include "runtime/os/uapi.h"
 
 namespace cxltier {

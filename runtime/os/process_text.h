@@ -6,6 +6,7 @@
 // opened before keep working.  Contract of process_text_linux.cpp and of the tests' fake.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 

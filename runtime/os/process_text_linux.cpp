@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 namespace cxltier {
 
 Result<Done> ProcessTextLinux::open(const char* path) noexcept {

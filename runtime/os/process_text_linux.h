@@ -4,6 +4,8 @@
 // descriptor table.
 #pragma once
 
+#include <cstddef>
+
 #include "runtime/os/process_text.h"
 
 namespace cxltier {

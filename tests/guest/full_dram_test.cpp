@@ -3,6 +3,8 @@
 // DRAM that others have filled: hot memory comes up as far as there is room, and nothing breaks.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "tests/guest/hog.h"
 #include "tests/guest/load.h"
 #include "tests/guest/machine_nodes.h"

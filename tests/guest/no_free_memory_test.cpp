@@ -4,6 +4,8 @@
 // where they are, and the controller does not spend its time on trying.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "tests/guest/controller_thread.h"
 #include "tests/guest/hog.h"
 #include "tests/guest/load.h"

@@ -6,6 +6,8 @@
 //   DRAM 24 MiB   demanded: the hot fifth on DRAM, most of the rest on CXL
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "tests/guest/load.h"
 #include "tests/guest/machine_nodes.h"
 #include "tests/guest/own_pages.h"

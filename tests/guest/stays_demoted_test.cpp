@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstdio>
 
 #include "tests/guest/load.h"
 #include "tests/guest/machine_nodes.h"

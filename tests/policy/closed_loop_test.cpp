@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "tests/policy/process_fake.h"

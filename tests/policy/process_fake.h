@@ -6,10 +6,12 @@
 // Everything follows from the seed; the tests print it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "policy/planner.h"
