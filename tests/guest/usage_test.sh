@@ -35,5 +35,5 @@ expect_refusal "unknown verb 'biuld'; known: deps build demo test lint bench gue
   "$root/dev" biuld
 expect_refusal "unknown preset 'fast'; known: dev release asan tsan fuzz" \
   "$root/dev" build --preset fast
-expect_refusal "unknown group of packages 'all'; known: build test guest" "$root/dev" deps all
+expect_refusal "unknown group of packages 'all'; known: build demo test guest" "$root/dev" deps all
 exit $((failures > 0))
