@@ -28,6 +28,9 @@ constexpr std::uint64_t region_min_bytes = 256u << 10;
 constexpr std::uint32_t quiet_scans_min = 8;
 constexpr std::uint64_t quiet_divisor = 256;
 
+// At rest, this part of what is managed newly out of place is a change.
+constexpr std::uint64_t displaced_divisor = 64;
+
 // A process over its limit must be back under it within ten seconds: at least this part per tick.
 constexpr std::uint64_t over_limit_divisor = 4;
 constexpr Nanoseconds over_limit_interval = seconds(1);
@@ -113,6 +116,30 @@ Pages Controller::expected(std::size_t count) const noexcept {
   return sum;
 }
 
+// Pages that lie on a slower tier than their region's rank earned it.
+Pages Controller::pending() const noexcept {
+  Pages sum;
+  for (const Region& region : live()) {
+    if (region.wish == tier_none) continue;
+    for (std::size_t t = index_of(region.wish) + 1; t < tiers_max; ++t) {
+      sum += Pages{region.resident[t]};
+    }
+  }
+  return sum;
+}
+
+// Moves are a change; and at rest it is a change when clearly more is out of place than when the
+// rest began: that is seen two scans before the first move.
+void Controller::note_change(Pages planned) noexcept {
+  const Pages out_of_place = pending();
+  const bool resting = quiet_scans_ >= quiet_scans_min;
+  const bool displaced =
+      resting && out_of_place > at_rest_ + Pages{page_.managed_pages / displaced_divisor};
+  const bool moving = planned.count > page_.managed_pages / quiet_divisor;
+  quiet_scans_ = moving || displaced ? 0 : quiet_scans_ + 1;
+  if (quiet_scans_ == quiet_scans_min) at_rest_ = out_of_place;
+}
+
 // Decides when to look again.
 void Controller::rest(Nanoseconds sensing, Pages planned) noexcept {
   const Nanoseconds now = seams_.clock.now();
@@ -120,7 +147,7 @@ void Controller::rest(Nanoseconds sensing, Pages planned) noexcept {
   scanned_at_ = now;
   move_credit_ = std::min(move_bytes_per_second,
                           move_credit_ + since_last.count / 1000 * move_bytes_per_second / 1000000);
-  quiet_scans_ = planned.count <= page_.managed_pages / quiet_divisor ? quiet_scans_ + 1 : 0;
+  note_change(planned);
   const Pace pace = quiet_scans_ >= quiet_scans_min ? Pace::quiet : Pace::settling;
   Nanoseconds interval = budget_.spend(sensing, since_last, pace);
   // While demotion makes progress the limit comes before the budget.

@@ -96,6 +96,8 @@ class Controller {
   void open_window() noexcept;
   void scan(const std::atomic<bool>& stop) noexcept;
   bool sense() noexcept;
+  [[nodiscard]] Pages pending() const noexcept;
+  void note_change(Pages planned) noexcept;
   [[nodiscard]] Pages expected(std::size_t count) const noexcept;
   void rest(Nanoseconds sensing, Pages planned) noexcept;
   void follow_heap() noexcept;
@@ -137,6 +139,7 @@ class Controller {
   std::uint64_t move_credit_ = 0;  // bytes
   std::uint32_t failures_ = 0;
   std::uint32_t quiet_scans_ = 0;
+  Pages at_rest_{};  // what was out of place when it became quiet
   TelemetryPage page_;
 };
 

@@ -40,6 +40,21 @@ TEST(Controller, ComesToRest) {
   EXPECT_LE(later - moved, ControlledProcess::pages / 100);
 }
 
+// Somebody else's placement, as after a restore: at rest it must be seen at the next scan, not two
+// long rests later.
+TEST(Controller, LooksOftenAgainWhenItsPagesWereMovedAway) {
+  ControlledProcess on(quarter);
+  on.run(40);
+  const std::uint64_t resting = on.process.published().interval_ns;
+  for (std::uint64_t i = 0; i < ControlledProcess::hot_pages; ++i) {
+    on.process.pages()[ControlledProcess::address(i)].node = 2;
+  }
+  on.process.cost_per_call = milliseconds(10);  // a scan now costs so much that rests are long
+  on.run(9);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_GE(resting, seconds(1).count);
+}
+
 TEST(Controller, FirstTouchMovesNothing) {
   ControlledProcess on(quarter, PolicyKind::first_touch);
   on.run(12);
