@@ -70,8 +70,11 @@ std::uint32_t margin_of(const Region& candidate, const Region& victim,
   return static_cast<std::uint32_t>(margin);
 }
 
+// Half-way steadiness flickers by chance: it defends a place, but it takes none.
 bool beats(const Region& candidate, const Region& victim, const Parameters& parameters) noexcept {
-  return score_of(candidate) > score_of(victim) + margin_of(candidate, victim, parameters);
+  Region sure = candidate;
+  if (sure.steady < steady_max) sure.steady = 0;
+  return score_of(sure) > score_of(victim) + margin_of(sure, victim, parameters);
 }
 
 }  // namespace cxltier

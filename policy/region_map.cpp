@@ -59,6 +59,7 @@ void join_history(Region& into, const Region& from) {
   into.reversals = std::max(into.reversals, from.reversals);
   into.wish = std::max(into.wish, from.wish);
   into.epochs_hot = std::min(into.epochs_hot, from.epochs_hot);
+  into.steady = std::min(into.steady, from.steady);
   if (from.refusals > 0) into.refused_at = std::max(into.refused_at, from.refused_at);
   into.refusals = std::max(into.refusals, from.refusals);
   if (from.last_move != Direction::none &&
@@ -116,6 +117,8 @@ Heat blend(Heat old, Heat observed, Share32 retained) {
 void observe(Region& region, const Observation& seen, Nanoseconds elapsed) {
   if (seen.visibility == Visibility::unknown || elapsed.count == 0) return;
   if (region.scans < scans_known_max) ++region.scans;
+  const int steady = seen.touched_pages > 0 ? region.steady + 1 : region.steady - int{steady_loss};
+  region.steady = static_cast<std::uint8_t>(std::clamp<int>(steady, 0, steady_max));
   const Heat heat = observed_heat(seen);
   region.heat_short =
       blend(region.heat_short, heat, retained_by(elapsed, heat_short_time, region.scans));
@@ -161,7 +164,9 @@ std::size_t update_regions(std::span<const Region> before, std::span<const Obser
 std::uint16_t score_of(const Region& region) noexcept {
   const std::uint32_t sum =
       score_weight_short * region.heat_short.value + score_weight_long * region.heat_long.value;
-  return static_cast<std::uint16_t>(sum / (score_weight_short + score_weight_long));
+  const std::uint32_t heat = sum / (score_weight_short + score_weight_long);
+  return static_cast<std::uint16_t>(
+      std::min<std::uint32_t>(heat + region.steady * steady_heat, heat_max));
 }
 
 Pages resident_pages(const Region& region) noexcept { return {sum_of(region.resident)}; }

@@ -60,6 +60,7 @@ struct Region {
   std::uint8_t scans = 0;      // with a known heat; saturates
   std::uint8_t reversals = 0;  // moves that undid the one before, running
   std::uint8_t refusals = 0;   // moves that were refused in part or in full, running
+  std::uint8_t steady = 0;     // up with each scan that saw a touch, far down else
   Direction last_move = Direction::none;
   TierIndex wish = tier_none;     // the tier that its rank earned it at the last scan
   std::uint16_t epochs_hot = 0;   // scans running in which it earned `wish` or a faster tier
@@ -75,6 +76,17 @@ inline constexpr Nanoseconds heat_long_time = seconds(10);
 inline constexpr std::uint32_t score_weight_short = 2;
 inline constexpr std::uint32_t score_weight_long = 3;
 
+// An access bit saturates: a page that is used a hundred thousand times a second looks like one
+// that was touched once, and in a large region of cold pages its share vanishes.  But it is there
+// in every scan, while chance touches are not.  So a region that no scan saw untouched may hold
+// such a page, and ranks above its cold equals: steadiness counts as up to a quarter of the
+// greatest heat, about what a hot region shows in a window of TouchWindow's length.  24 scans to
+// gain, and a third of it lost by one scan without a touch: by chance alone, regions that show
+// fewer than two touched pages hardly come up, and those that show four hardly come down.
+inline constexpr std::uint8_t steady_max = 24;
+inline constexpr std::uint8_t steady_loss = steady_max / 3;
+inline constexpr std::uint32_t steady_heat = heat_max / 5 / steady_max;
+
 [[nodiscard]] bool is_valid(std::span<const Region> regions) noexcept;
 [[nodiscard]] bool is_valid(std::span<const Observation> seen) noexcept;
 
@@ -87,7 +99,7 @@ inline constexpr std::uint32_t score_weight_long = 3;
 std::size_t update_regions(std::span<const Region> before, std::span<const Observation> seen,
                            Nanoseconds elapsed, std::span<Region> after) noexcept;
 
-// What regions are ranked by: 0.4 short + 0.6 long, at most heat_max.
+// What regions are ranked by: 0.4 short + 0.6 long + steadiness, at most heat_max.
 [[nodiscard]] std::uint16_t score_of(const Region& region) noexcept;
 
 [[nodiscard]] Pages resident_pages(const Region& region) noexcept;

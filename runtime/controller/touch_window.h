@@ -18,10 +18,10 @@ namespace cxltier {
 
 class TouchWindow {
  public:
-  static constexpr Nanoseconds shortest = milliseconds(50);
+  static constexpr Nanoseconds shortest = milliseconds(10);
   static constexpr Nanoseconds longest = seconds(1);
-  static constexpr std::uint64_t share_max_percent = 15;
-  static constexpr std::uint64_t share_min_percent = 5;
+  static constexpr std::uint64_t share_max_percent = 9;
+  static constexpr std::uint64_t share_min_percent = 3;
 
   [[nodiscard]] Nanoseconds length() const noexcept { return length_; }
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "runtime/controller/controller.h"
@@ -58,6 +59,7 @@ struct ControlledProcess {
         process.touch(
             address(hot ? random() % hot_pages : hot_pages + random() % (pages - hot_pages)));
       }
+      if (single_hot_page) process.touch(address(*single_hot_page));
       controller->tick(stop);
     }
   }
@@ -76,6 +78,7 @@ struct ControlledProcess {
     return process.pages().size() == pages;
   }
 
+  std::optional<std::uint64_t> single_hot_page;  // touched before every tick
   FakeProcess process;
   std::unique_ptr<ControllerStorage> storage;
   std::unique_ptr<Controller> controller;

@@ -32,6 +32,8 @@ TEST(Controller, BringsHotPagesToDramWithinTheLimit) {
 TEST(Controller, ComesToRest) {
   ControlledProcess on(quarter);
   on.run(15);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  on.run(2 * steady_max);  // then the room that is left over goes to what is steadily lukewarm
   const std::uint64_t moved =
       on.process.published().pages_promoted + on.process.published().pages_demoted;
   on.run(40);
@@ -53,6 +55,18 @@ TEST(Controller, LooksOftenAgainWhenItsPagesWereMovedAway) {
   on.run(9);
   EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
   EXPECT_GE(resting, seconds(1).count);
+}
+
+// A page that is used all the time among a hundred cold ones: the program's speed may hang on it,
+// and its access bit says no more than that of a page that was touched once.
+TEST(Controller, BringsASingleHotPageAmongColdOnesToDram) {
+  constexpr std::uint64_t last = ControlledProcess::pages - 1;
+  ControlledProcess on({3 * ControlledProcess::pages / 8 * fakes::page_bytes});
+  on.single_hot_page = last;
+  on.process.pages()[ControlledProcess::address(last)].node = 2;
+  on.run(60);
+  EXPECT_NE(on.process.pages()[ControlledProcess::address(last)].node, 2);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
 }
 
 TEST(Controller, FirstTouchMovesNothing) {

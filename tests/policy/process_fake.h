@@ -146,7 +146,8 @@ class Loop {
   Carried tick(double interval_s, double noise, std::uint64_t moved_max) {
     const Nanoseconds elapsed{static_cast<std::uint64_t>(interval_s * 1e9)};
     now_ = now_ + elapsed;
-    const std::vector<Observation> seen = process_.scan(interval_s, noise);
+    // The controller watches for at most a second, however long it rests.
+    const std::vector<Observation> seen = process_.scan(std::min(interval_s, 1.0), noise);
     std::vector<Region> after(seen.size());
     update_regions(regions_, seen, elapsed, after);
     regions_ = after;

@@ -84,6 +84,19 @@ TEST(RegionMap, ScoreIsFourTenthsShortAndSixTenthsLong) {
   EXPECT_EQ(score_of(region), heat_max);
 }
 
+// One page of a hundred that is touched in every scan, beside a region that is as hot by chance.
+TEST(RegionMap, WhatIsTouchedInEveryScanRanksAboveAnEqualThatIsNot) {
+  std::vector<Region> map = update({}, {seen_at(0, 100, 0), seen_at(100, 100, 0)}, seconds(1));
+  for (int i = 0; i < 40; ++i) {
+    const std::uint32_t by_chance = i % 2 == 0 ? 2 : 0;
+    map = update(map, {seen_at(0, 100, 1), seen_at(100, 100, by_chance)}, seconds(1));
+  }
+  EXPECT_NEAR(share(map[0].heat_long), share(map[1].heat_long), 0.001);
+  EXPECT_EQ(map[0].steady, steady_max);
+  EXPECT_EQ(map[1].steady, 0);
+  EXPECT_NEAR((score_of(map[0]) - score_of(map[1])) / 65535.0, 0.2, 0.02);
+}
+
 TEST(RegionMap, UnknownKeepsHeatAndUpdatesPlacement) {
   std::vector<Region> map = steady(60, 10);
   Observation shared_with_child = seen_at(100, 100, 100);
