@@ -19,13 +19,13 @@ namespace {
 constexpr std::uint64_t move_bytes_per_second = 256u << 20;
 
 // Regions are at least this large where memory comes in small pages; the VMA budget makes them
-// larger for heaps above 496 MiB.  Finer sees single hot buffers between cold values, coarser costs
+// larger for heaps above 992 MiB.  Finer sees single hot buffers between cold values, coarser costs
 // less: a scan costs about 3 us per VMA beside what the pages cost.
-constexpr std::uint64_t region_min_bytes = 256u << 10;
+constexpr std::uint64_t region_min_bytes = 512u << 10;
 
 // Scans that move next to nothing, at most a 256th of what is managed, after which the workload
 // counts as settled.
-constexpr std::uint32_t quiet_scans_min = 8;
+constexpr std::uint32_t quiet_scans_min = 5;
 constexpr std::uint64_t quiet_divisor = 256;
 
 // At rest, this part of what is managed newly out of place is a change.
@@ -86,8 +86,9 @@ void Controller::tick(const std::atomic<bool>& stop) noexcept {
 void Controller::open_window() noexcept {
   const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
   follow_heap();
-  sensor_.cool();
-  bits_readable_ = !seams_.process.shares_pages() || sensor_.read_residue().ok();
+  const bool shared = seams_.process.shares_pages();
+  sensor_.cool(shared ? AccessBits::Cool::all : AccessBits::Cool::touched);
+  bits_readable_ = !shared || sensor_.read_residue().ok();
   window_cost_ = seams_.clock.thread_cpu() - cpu_begin;
   phase_ = Phase::watching;
   due_at_ = seams_.clock.now() + window_.length();

@@ -102,18 +102,25 @@ void AccessBits::split(const SensedRegion& region) noexcept {
   (void)timer_.time([&] { return seams_.policy.bind(region.range, policy); });
 }
 
-void AccessBits::cool() noexcept {
+void AccessBits::cool(Cool which) noexcept {
+  for (SensedRegion& region : live()) region.left = which == Cool::touched && region.clear;
   std::size_t first = 0;
   while (first < count_) {
+    if (regions_[first].left) {
+      ++first;
+      continue;
+    }
     std::size_t last = first + 1;
     std::uint64_t bytes = regions_[first].range.size();
-    while (last < count_ && regions_[last].range.begin == regions_[last - 1].range.end &&
+    while (last < count_ && !regions_[last].left &&
+           regions_[last].range.begin == regions_[last - 1].range.end &&
            bytes + regions_[last].range.size() <= cool_step) {
       bytes += regions_[last++].range.size();
     }
     cool_run(first, last);
     first = last;
   }
+  cooled_at_ = seams_.clock.now();
 }
 
 // One call for adjacent regions; where it refuses, region by region, to find the one to blame.
@@ -138,10 +145,45 @@ Result<std::size_t> AccessBits::read(const NodeTiers& tiers, std::span<Observati
   }
   view_ = {};
   if (const Result<Done> read = read_smaps(Pass::touched); !read.ok()) return Error{read.error()};
+  end_window();
   for (std::size_t i = 0; i < count_; ++i) out[i] = observation_of(regions_[i]);
   const Result<Done> read = read_numa_maps(tiers, out.first(count_));
   if (!read.ok()) return Error{read.error()};
+  for (std::size_t i = 0; i < count_; ++i) fit_to_window(regions_[i], out[i]);
   return drop_hands_off(out.first(count_));
+}
+
+void AccessBits::end_window() noexcept {
+  const Nanoseconds now = seams_.clock.now();
+  const auto window = static_cast<double>((now - cooled_at_).count);
+  const auto since = static_cast<double>((now - read_at_).count);
+  window_share_ = since > 0 ? std::min(window / since, 1.0) : 1.0;
+  read_at_ = now;
+}
+
+// Of the touches since the last read, only what the window alone would have shown counts.  Touches
+// that come at random reach the share 1 - (1 - f)^w of the pages in the part w of the time; this is
+// the nearest form without libm that is exact at both ends:
+//
+//   odds = f / (1 - f)  -->  w * odds
+//
+// Rounded up as often as the fraction says (steps of the golden ratio), so that nothing rare is
+// lost and no region is favoured.
+void AccessBits::fit_to_window(SensedRegion& region, Observation& seen) noexcept {
+  const bool untouched = region.touched_kib == 0 && region.residue_kib == 0;
+  const bool heap = region.origin == SensedRegion::Origin::heap;
+  region.clear = heap && untouched && seen.visibility == Visibility::seen;
+  if (!region.left || seen.touched_pages == 0) return;
+  std::uint64_t resident = 0;
+  for (const std::uint32_t pages : seen.resident) resident += pages;
+  const double touched = seen.touched_pages;
+  const double others =
+      static_cast<double>(std::max<std::uint64_t>(resident, seen.touched_pages)) - touched;
+  const double odds = touched * window_share_;
+  rounding_ += 0.6180339887;
+  if (rounding_ >= 1) rounding_ -= 1;
+  const double shown = (others + touched) * odds / (odds + others);
+  seen.touched_pages = static_cast<std::uint32_t>(shown + rounding_);
 }
 
 std::size_t AccessBits::drop_hands_off(std::span<Observation> out) const noexcept {

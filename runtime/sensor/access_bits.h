@@ -9,6 +9,11 @@
 //     ...    the program runs
 //   read     smaps tells per VMA how much was touched since, numa_maps on which nodes it lies
 //
+// Clearing costs most of a scan, and takes pages from the kernel's active list.  A region that the
+// last read saw untouched has nothing to clear: it is left alone, and the next read sees what was
+// touched since that read, a longer time than this window.  Its figure is brought down to what the
+// window would have shown.
+//
 // Why MADV_COLD and not clear_refs: that one does not flush the TLB, so a thread that keeps running
 // on a small hot set is read as cold, and it holds the memory lock of the process for the whole
 // walk.
@@ -62,6 +67,8 @@ struct SensedRegion {
   std::uint32_t residue_kib = 0;  // still marked touched right after cooling: not ours to see
   enum class Cooling : std::uint8_t { never, done, refused } cooling = Cooling::never;
   bool whole = true;                // it has its VMAs to itself
+  bool clear = false;               // no bit was set at the last read
+  bool left = false;                // its bits were not cleared for this window
   bool application_policy = false;  // at the last read: the program placed it, hands off
 };
 
@@ -94,8 +101,11 @@ class AccessBits {
   // pre: `ranges` sorted and disjoint, fewer than limits.regions_max
   void follow(std::span<const AddressRange> ranges, const LayoutLimits& limits) noexcept;
 
-  // Clears the access bits of every region, in steps of at most 64 MiB.
-  void cool() noexcept;
+  // Clears the access bits, in steps of at most 64 MiB: of every region, or of those only that the
+  // last read saw touched.
+  // pre: not `touched` if read_residue() follows, which takes what is left in a region for foreign
+  enum class Cool : std::uint8_t { all, touched };
+  void cool(Cool which) noexcept;
 
   // Reads back, right after cool(), which bits would not clear.  Costs as much as a read; needed
   // only while other processes may map our pages.
@@ -121,6 +131,8 @@ class AccessBits {
   void note_value(const VmaLine& vma, const SensedRegion* region, const SmapsValue& value) noexcept;
   void note_beside(AddressRange vma, std::uint64_t resident_kib) noexcept;
   void cool_run(std::size_t first, std::size_t last) noexcept;
+  void end_window() noexcept;
+  void fit_to_window(SensedRegion& region, Observation& seen) noexcept;
   Result<Done> read_smaps(Pass pass) noexcept;
   Result<Done> read_numa_maps(const NodeTiers& tiers, std::span<Observation> out) noexcept;
   std::size_t drop_hands_off(std::span<Observation> out) const noexcept;
@@ -136,6 +148,10 @@ class AccessBits {
   std::size_t beside_count_ = 0;
   Bytes page_size_;
   Bytes region_size_{};
+  Nanoseconds cooled_at_{};  // begin of the window
+  Nanoseconds read_at_{};    // its end, at the last read
+  double window_share_ = 1;  // of the time since the read before
+  double rounding_ = 0;      // see fit_to_window
   ProcessView view_;
   CallTimer timer_;
 };

@@ -162,6 +162,7 @@ bool FakeProcess::is_locked(AddressRange range) const {
 Result<Done> FakeProcess::cool(AddressRange range) noexcept {
   if (call_fails()) return Error{faults.error};
   if (is_locked(range)) return Error{EINVAL};
+  cooled_bytes += range.size();
   if (has_child) return Done{};
   for (auto it = pages_.lower_bound(range.begin); it != pages_.end() && it->first < range.end;
        ++it) {

@@ -76,7 +76,8 @@ class FakeProcess final : public MemoryPolicy,
   std::array<FakeNode, 3> nodes{FakeNode{1u << 16}, FakeNode{1u << 16}, FakeNode{1u << 18}};
   bool has_child = false;  // shared pages keep their access bits and do not move
   bool application_bound = false;
-  int maps_error = 0;  // errno of every read of smaps and numa_maps
+  std::uint64_t cooled_bytes = 0;  // by all calls of cool so far
+  int maps_error = 0;              // errno of every read of smaps and numa_maps
   Nanoseconds cost_per_call{1000};
 
   // Seams.

@@ -61,7 +61,7 @@ class SensorOfMapping {
     return smaps_.open("/proc/self/smaps").ok() && numa_maps_.open("/proc/self/numa_maps").ok();
   }
 
-  void cool() { sensor_.cool(); }
+  void cool() { sensor_.cool(AccessBits::Cool::touched); }
 
   // What one scan says of the region of the hot set, and of one that nobody touches.
   struct Scan {

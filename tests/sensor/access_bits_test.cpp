@@ -53,7 +53,7 @@ TEST_F(AccessBitsTest, MakesEveryRegionAVmaOfItsOwn) { EXPECT_EQ(process.vma_cou
 TEST_F(AccessBitsTest, SeesWhatWasTouchedSinceTheLastCool) {
   touch(0, 128);
   touch(1, 128);
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
   touch(1, 30);
 
   const auto observed = read();
@@ -87,19 +87,68 @@ TEST_F(AccessBitsTest, CountsPagesByTier) {
 TEST_F(AccessBitsTest, ReadsPagesSharedWithAChildAsUnknown) {
   touch(0, 128);
   process.has_child = true;
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
   ASSERT_TRUE(sensor.read_residue().ok());
   EXPECT_EQ(read()[0].visibility, Visibility::unknown);
 
   process.has_child = false;
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
   EXPECT_EQ(read()[0].visibility, Visibility::seen);
+}
+
+// Nothing to clear in what the last read saw untouched; what is touched afterwards is still seen.
+TEST_F(AccessBitsTest, ClearsOnlyWhatWasTouched) {
+  touch(0, 128);
+  touch(1, 128);
+  sensor.cool(AccessBits::Cool::touched);
+  touch(1, 30);
+  ASSERT_EQ(read()[0].touched_pages, 0u);
+  const std::uint64_t cooled_before = process.cooled_bytes;
+
+  sensor.cool(AccessBits::Cool::touched);
+
+  EXPECT_EQ(process.cooled_bytes - cooled_before, region);  // regions 0, 2 and 3 are left alone
+  touch(0, 128);
+  touch(1, 10);
+  const auto observed = read();
+  EXPECT_EQ(observed[0].touched_pages, 128u);  // all of it: as hot as can be, whatever the time
+  EXPECT_EQ(observed[1].touched_pages, 10u);
+}
+
+// A region that is touched at an even pace looks the same whether its bits were cleared for the
+// window or only before a rest four times as long.
+TEST_F(AccessBitsTest, BringsALongerLookDownToTheWindow) {
+  constexpr int scans = 200;
+  touch(0, 128);
+  sensor.cool(AccessBits::Cool::touched);
+  std::uint64_t shown = 0;
+  for (int scan = 0; scan < scans; ++scan) {
+    read();
+    process.advance(seconds(4));
+    touch(0, 4);  // during the rest
+    sensor.cool(AccessBits::Cool::touched);
+    process.advance(seconds(1));
+    const auto observed = read();
+    shown += observed[0].touched_pages;
+    sensor.cool(AccessBits::Cool::touched);  // back to a clear region
+  }
+  EXPECT_NEAR(static_cast<double>(shown) / scans, 0.8, 0.1);  // 4 pages in 5 s, seen for 1 s
+}
+
+TEST_F(AccessBitsTest, ForgetsThatARegionWasClearWhenAChildShares) {
+  touch(0, 128);
+  sensor.cool(AccessBits::Cool::touched);
+  read();
+  touch(0, 128);
+  sensor.cool(AccessBits::Cool::all);
+  ASSERT_TRUE(sensor.read_residue().ok());
+  EXPECT_EQ(read()[0].touched_pages, 0u);
 }
 
 TEST_F(AccessBitsTest, KeepsItsHandsOffLockedMemory) {
   process.lock({base + region, base + 2 * region});
   touch(0, 5);
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
   touch(0, 7);
 
   const auto observed = read();
@@ -111,13 +160,13 @@ TEST_F(AccessBitsTest, KeepsItsHandsOffLockedMemory) {
 
 TEST_F(AccessBitsTest, KeepsItsHandsOffMemoryThatTheProgramPlaced) {
   process.application_bound = true;
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
   EXPECT_TRUE(read().empty());
 }
 
 TEST_F(AccessBitsTest, KeepsWhatItKnowsWhenTheHeapGrows) {
   touch(0, 128);
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
   const std::vector<AddressRange> grown{{base, base + 6 * region}};
   process.map({base + 4 * region, base + 6 * region});
 
@@ -155,7 +204,7 @@ TEST(AccessBits, ReadsRegionsThatShareAVmaAsUnknown) {
   sensor.follow(heap, {{region}, 8});
   process.map({base + 2 * region, base + 3 * region});
   process.touch(base + region);
-  sensor.cool();
+  sensor.cool(AccessBits::Cool::all);
 
   const NodeTiers tiers(process.machine(), assign_tiers(process.machine(), {}));
   ASSERT_EQ(sensor.read(tiers, seen).value_or(0), 2u);
@@ -177,13 +226,13 @@ TEST(AccessBits, SurvivesTheFailureOfEveryCall) {
     const NodeTiers tiers(process.machine(), assign_tiers(process.machine(), {}));
 
     sensor.follow(heap, {{region}, 16});
-    sensor.cool();
+    sensor.cool(AccessBits::Cool::all);
     static_cast<void>(sensor.read_residue());
     static_cast<void>(sensor.read(tiers, seen));
     const bool met_failure = process.faults.calls >= at;
     ASSERT_TRUE(sensor.is_valid()) << "call " << at;
     process.faults.at = 0;
-    sensor.cool();
+    sensor.cool(AccessBits::Cool::all);
     ASSERT_TRUE(sensor.read(tiers, seen).ok()) << "call " << at;
     if (!met_failure) break;
   }
