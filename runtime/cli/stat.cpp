@@ -85,8 +85,8 @@ std::string fault_without_page(const std::string& who, std::uint32_t pid) {
   switch (has_library(pid)) {
     case Preloaded::yes:
       return who +
-             " is under cxltier, which has not started in it: its heap is below "
-             "CXLTIER_START; wait until it grows, or run it with a lower --start";
+             " is under cxltier, which has not started in it: it starts when the heap grows "
+             "beyond CXLTIER_START; wait for that, or run it with a lower --start";
     case Preloaded::no:
       return who + " is not under cxltier; start it with: cxltier run -- COMMAND";
     case Preloaded::unknown:
@@ -103,15 +103,12 @@ std::string fault_of(std::uint32_t pid, PageFailure failure) {
     case PageFailure::no_process:
       return fmt::format("there is no process {}; find the right one with pidof or pgrep", pid);
     case PageFailure::absent:
+    case PageFailure::stale:  // of an earlier process with its number, or of before an exec
       return fault_without_page(who, pid);
     case PageFailure::forbidden:
       return who + ": no permission to read its telemetry; run as its user or as root";
     case PageFailure::damaged:
       return who + ": its telemetry page is damaged; it is made anew when the program restarts";
-    case PageFailure::stale:
-      return who +
-             " has left no telemetry, only an earlier process with its number has; start it "
-             "with: cxltier run -- COMMAND";
     case PageFailure::busy:
       return who +
              ": its telemetry page is in the middle of an update that does not end; the "

@@ -112,6 +112,8 @@ struct TelemetryPage {
   std::array<TelemetryNode, nodes_max> nodes{};
   std::array<TelemetryTier, tiers_max> tiers{};
   std::array<std::uint64_t, heat_bins> heat_histogram{};  // resident pages by half-log2 bin of heat
+
+  std::uint64_t exec_mark = 0;  // ProcessIdentity's, of the program that wrote this; 0: unknown
 };
 
 // What every page has, of whatever version: all up to and with `state`.  A shorter file is damaged.

@@ -29,6 +29,7 @@ struct Target {
   std::uint32_t inner_uid = 0;
   std::uint64_t start_time_ticks = 0;
   BootId boot_id{};
+  std::uint64_t exec_mark = 0;  // 0: unknown
 };
 
 // Cuts the next number out of `rest`, over blanks and tabs; empty at the end of a line.
@@ -102,6 +103,7 @@ PageFailure identify(std::uint32_t pid, Target& target) noexcept {
   if (!start.ok() || !boot.ok()) return PageFailure::no_process;
   target.start_time_ticks = start.value();
   target.boot_id = boot.value();
+  target.exec_mark = exec_mark_of(target.pid).value_or(0);
   return PageFailure::none;
 }
 
@@ -153,7 +155,9 @@ bool Search::look_in_folder(int number, PageFile file) noexcept {
   const bool same_process = page_.header.pid == file.pid &&
                             page_.header.start_time_ticks == target_.start_time_ticks &&
                             page_.header.boot_id == target_.boot_id;
-  return note(same_process ? PageFailure::none : PageFailure::stale);
+  const bool same_program =
+      page_.exec_mark == 0 || target_.exec_mark == 0 || page_.exec_mark == target_.exec_mark;
+  return note(same_process && same_program ? PageFailure::none : PageFailure::stale);
 }
 
 // Walks `folder` ("dev/shm/cxltier-0") below the root folder that the process sees.

@@ -3,13 +3,16 @@
 // Reads /proc for process_identity.h.
 #include "runtime/telemetry/process_identity.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include "runtime/settings/fixed_text.h"
 #include "runtime/telemetry/descriptor.h"
@@ -76,6 +79,21 @@ Result<BootId> boot_id_now() noexcept {
   return id;
 }
 
+Result<std::uint64_t> exec_mark_of(std::uint32_t pid) noexcept {
+  std::array<char, 32> path{};
+  std::array<char, 2048> text{};  // 20 to 30 entries of 16 bytes
+  FixedText(path) << "/proc/" << pid << "/auxv";
+  const Result<std::string_view> entries = read_proc_file(path.data(), text);
+  if (!entries.ok()) return Error{entries.error()};
+  Elf64_auxv_t entry{};
+  for (std::string_view rest = entries.value(); rest.size() >= sizeof entry;
+       rest.remove_prefix(sizeof entry)) {
+    std::memcpy(&entry, rest.data(), sizeof entry);
+    if (entry.a_type == AT_RANDOM) return std::uint64_t{entry.a_un.a_val};
+  }
+  return Error{EBADMSG};
+}
+
 Result<ProcessIdentity> identity_of_self() noexcept {
   ProcessIdentity self;
   self.pid = static_cast<std::uint32_t>(::getpid());
@@ -87,6 +105,7 @@ Result<ProcessIdentity> identity_of_self() noexcept {
   if (!boot.ok()) return Error{boot.error()};
   self.boot_id = boot.value();
   self.pid_namespace = pid_namespace_of_self();
+  self.exec_mark = ::getauxval(AT_RANDOM);
   return self;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which process a number means.  A pid alone is reused; with the time at which the process started
-// and the boot it is unique on a machine, and the PID namespace says whose number it is.
+// and the boot it is unique on a machine, and the PID namespace says whose number it is.  An exec
+// keeps all of these: the mark tells the program before it from the one after.
 //
 // No heap, no state: any thread.
 #pragma once
@@ -25,6 +26,7 @@ struct ProcessIdentity {
   std::uint64_t start_time_ticks = 0;
   BootId boot_id{};
   std::uint64_t pid_namespace = 0;  // inode; 0: unknown
+  std::uint64_t exec_mark = 0;      // see exec_mark_of; 0: unknown
 };
 
 // errors: ENOENT, EACCES (no /proc), EBADMSG
@@ -33,6 +35,11 @@ struct ProcessIdentity {
 // errors: ENOENT (no such process), EACCES, EBADMSG
 [[nodiscard]] Result<std::uint64_t> start_time_of(std::uint32_t pid) noexcept;
 [[nodiscard]] Result<BootId> boot_id_now() noexcept;
+
+// The address of the random bytes that the kernel gives to a program at exec (AT_RANDOM), which
+// address randomisation makes another for each; without that, programs look the same.
+// errors: ENOENT (no such process), EACCES, EBADMSG (no such entry)
+[[nodiscard]] Result<std::uint64_t> exec_mark_of(std::uint32_t pid) noexcept;
 
 // Field 22 of the text of /proc/PID/stat.  Field 2 is the program's name in parentheses and may
 // hold blanks and parentheses itself, so fields are counted from the last closing one.

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,18 +35,34 @@ std::optional<std::uint32_t> pid_of_name(std::string_view name) noexcept {
   return pid;
 }
 
-// Reads what there is of a page; empty if it is not a page of ours.
-std::optional<TelemetryPage> read_any_page(int folder, const char* name) noexcept {
+// A file without a header, this old, was left by a process that was killed while it made it.
+constexpr time_t unwritten_age_min_s = 60;
+
+// What a file of the folder is: somebody's page, the beginning of one, or none of our business.
+struct Found {
+  enum class Kind : std::uint8_t { foreign, unwritten, page };
+  Kind kind = Kind::foreign;
+  time_t age_s = 0;
+  TelemetryPage page;
+};
+
+Found examine(int folder, const char* name) noexcept {
+  Found found;
   const Descriptor file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat about {};
   if (!file.is_open() || ::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) {
-    return std::nullopt;
+    return found;
   }
-  TelemetryPage page;
-  const ssize_t size = ::pread(file.number(), &page, sizeof page, 0);
-  if (size < static_cast<ssize_t>(telemetry_size_min)) return std::nullopt;
-  if (page.header.magic != telemetry_magic) return std::nullopt;
-  return page;
+  found.age_s = ::time(nullptr) - about.st_mtime;
+  const ssize_t size = ::pread(file.number(), &found.page, sizeof found.page, 0);
+  if (size >= 0 && found.page.header.magic == TelemetryHeader{}.magic) {
+    found.kind = Found::Kind::unwritten;
+  }
+  if (size >= static_cast<ssize_t>(telemetry_size_min) &&
+      found.page.header.magic == telemetry_magic) {
+    found.kind = Found::Kind::page;
+  }
+  return found;
 }
 
 bool process_is_gone(std::uint32_t pid, std::uint64_t start_time_ticks) noexcept {
@@ -54,12 +71,13 @@ bool process_is_gone(std::uint32_t pid, std::uint64_t start_time_ticks) noexcept
   return start.ok() && start.value() != start_time_ticks;
 }
 
-bool is_stale(std::uint32_t pid, const std::optional<TelemetryPage>& page,
-              const ProcessIdentity& self) noexcept {
-  if (!page) return pid == self.pid;  // killed while it made its page
-  if (page->header.boot_id != self.boot_id) return true;
-  if (page->header.pid_namespace != self.pid_namespace) return false;
-  return pid == self.pid || process_is_gone(pid, page->header.start_time_ticks);
+bool is_stale(std::uint32_t pid, const Found& found, const ProcessIdentity& self) noexcept {
+  if (found.kind == Found::Kind::unwritten && found.age_s >= unwritten_age_min_s) return true;
+  if (found.kind != Found::Kind::page) return pid == self.pid;  // killed while it made its page
+  const TelemetryHeader& header = found.page.header;
+  if (header.boot_id != self.boot_id) return true;
+  if (header.pid_namespace != self.pid_namespace) return false;
+  return pid == self.pid || process_is_gone(pid, header.start_time_ticks);
 }
 
 }  // namespace
@@ -75,7 +93,7 @@ std::size_t sweep_stale_pages(int folder, const ProcessIdentity& self) noexcept 
       const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
       at += entry->d_reclen;
       const std::optional<std::uint32_t> pid = pid_of_name(entry->d_name);
-      if (!pid || !is_stale(*pid, read_any_page(folder, entry->d_name), self)) continue;
+      if (!pid || !is_stale(*pid, examine(folder, entry->d_name), self)) continue;
       if (::unlinkat(folder, entry->d_name, 0) == 0) ++removed;
     }
   }

@@ -141,6 +141,7 @@ void TelemetryWriter::publish(const TelemetryPage& page) noexcept {
   std::atomic_thread_fence(std::memory_order_release);  // odd is seen before any new value
   std::memcpy(reinterpret_cast<char*>(page_) + values_offset,
               reinterpret_cast<const char*>(&page) + values_offset, values_bytes);
+  page_->exec_mark = self_.exec_mark;
   generation.store(before + 2, std::memory_order_release);  // even is seen after all of them
 }
 

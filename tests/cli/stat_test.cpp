@@ -100,7 +100,7 @@ TEST_F(StatVerb, SaysWhyThereIsNothingToShow) {
 
   const Outcome early = shell("$cxltier run -- bash -c \"$cxltier stat \\$\\$\"");
   EXPECT_EQ(early.status, 1);
-  EXPECT_TRUE(holds(early.err, "its heap is below CXLTIER_START")) << early.err;
+  EXPECT_TRUE(holds(early.err, "it starts when the heap grows beyond CXLTIER_START")) << early.err;
 }
 
 TEST_F(StatVerb, ADamagedAStalePageAndAForbiddenOneAreToldApart) {
@@ -113,7 +113,7 @@ TEST_F(StatVerb, ADamagedAStalePageAndAForbiddenOneAreToldApart) {
   const Outcome stale =
       shell(with_publisher + "cp $scratch/cxltier/$pid $scratch/cxltier/$$\n$cxltier stat $$");
   EXPECT_EQ(stale.status, 1);
-  EXPECT_TRUE(holds(stale.err, "only an earlier process with its number")) << stale.err;
+  EXPECT_TRUE(holds(stale.err, "(bash) is not under cxltier; start it with")) << stale.err;
 
   const Outcome forbidden =
       shell(with_publisher + "chmod 755 $scratch/cxltier\n$cxltier stat $pid");

@@ -86,6 +86,13 @@ TEST(PageSearch, SaysWhyThereIsNone) {
   EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::stale);
   writer.close();
 
+  ProcessIdentity before_exec = self_identity();
+  before_exec.exec_mark += 16;
+  ASSERT_TRUE(writer.open(scratch.place(), before_exec).ok());
+  writer.publish({});
+  EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::stale);
+  writer.close();
+
   write_file(scratch.page_path(own_pid), std::string(9000, 'x'));
   EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::damaged);
 

@@ -58,9 +58,11 @@ TEST(TelemetryWriter, WhatIsPublishedIsRead) {
   const ProcessIdentity self = self_identity();
   TelemetryWriter writer;
   ASSERT_TRUE(writer.open(scratch.place(), self).ok());
-  const TelemetryPage written = page_of(12345);
+  TelemetryPage written = page_of(12345);
 
   writer.publish(written);
+
+  written.exec_mark = self.exec_mark;  // the writer's own
 
   TelemetryPage read;
   ASSERT_EQ(read_page(scratch, self.pid, read), PageFailure::none);
@@ -304,6 +306,26 @@ TEST(Sweep, LeavesTheLivingOtherNamespacesAndForeignFiles) {
   EXPECT_TRUE(std::filesystem::exists(contained_path));
   EXPECT_TRUE(std::filesystem::exists(scratch.folder_path() + "/notes.txt"));
   EXPECT_TRUE(std::filesystem::exists(scratch.folder_path() + "/4194306"));
+  writer.close();
+}
+
+// A process that was killed between making its file and writing the header.
+TEST(Sweep, RemovesAnOldFileWithoutAHeaderAndLeavesAFreshOne) {
+  const ScratchFolder scratch;
+  TelemetryWriter writer;
+  ASSERT_TRUE(writer.open(scratch.place(), self_identity()).ok());
+  writer.close();
+  const std::string old_path = scratch.folder_path() + "/4194306";
+  const std::string fresh_path = scratch.folder_path() + "/4194307";
+  write_file(old_path, std::string(8192, '\0'));
+  write_file(fresh_path, "");
+  const auto now = std::filesystem::file_time_type::clock::now();
+  std::filesystem::last_write_time(old_path, now - std::chrono::minutes(2));
+
+  ASSERT_TRUE(writer.open(scratch.place(), self_identity()).ok());
+
+  EXPECT_FALSE(std::filesystem::exists(old_path));
+  EXPECT_TRUE(std::filesystem::exists(fresh_path));
   writer.close();
 }
 
