@@ -39,8 +39,13 @@ Result<pthread_t> start_own_thread(void* (*body)(void*), void* argument) noexcep
 }
 
 Result<Done> own_descriptor_table() noexcept {
-  if (syscall(SYS_close_range, 0U, ~0U, uapi::close_range_unshare) == -1) return Error{errno};
+  constexpr unsigned kept = STDERR_FILENO;
+  // What lies above goes with the table's copy, so that no descriptor of the application is closed.
+  if (syscall(SYS_close_range, kept + 1, ~0U, uapi::close_range_unshare) == -1) return Error{errno};
+  if (syscall(SYS_close_range, 0U, kept - 1, 0U) == -1) return Error{errno};
   return Done{};
 }
+
+void close_standard_error() noexcept { close(STDERR_FILENO); }
 
 }  // namespace cxltier

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "cxltier/heap.hpp"
 #include "runtime/os/line_reader.h"
@@ -64,11 +66,12 @@ std::size_t HeapOfThisProcess::copy(std::span<AddressRange> out) noexcept {
 
 Bytes HeapOfThisProcess::mapped() noexcept { return {heap::mapped_bytes()}; }
 
-Runtime::Runtime(const Settings& settings, const ForkMarks& marks, const char* runtime_folder,
+Runtime::Runtime(const Settings& settings, const ProcessMemory& process, const char* runtime_folder,
                  ControllerStorage& storage) noexcept
     : settings_(settings),
+      standard_error_(process.standard_error),
       files_("/"),
-      process_(files_, marks),
+      process_(files_, process.marks),
       runtime_folder_(runtime_folder),
       storage_(storage) {
   FixedText(start_page_.policy) << name_of(settings.policy);
@@ -88,10 +91,17 @@ bool Runtime::prepare() noexcept {
   const ControllerSeams seams{*policy_, pages_, smaps_,   numa_maps_, clock_,
                               files_,   heap_,  process_, *this};
   controller_.emplace(seams, config_, storage_);
+  std::array<char, 200> line{};
+  FixedText(line) << "watches this process: policy " << name_of(settings_.policy) << ", "
+                  << std::uint64_t{config_.tiers.tier_count} << " tiers";
+  if (settings_.log == LogLevel::all) standard_error_.write_line(line.data());
   return true;
 }
 
 bool Runtime::give_up(RunState state) noexcept {
+  std::array<char, 240> line{};
+  FixedText(line) << "this process stays as it is: " << start_page_.reason.data();
+  if (settings_.log == LogLevel::all) standard_error_.write_line(line.data());
   start_page_.state = state;
   start_page_.updated_ns = clock_.now().count;
   start_page_.thread_cpu_ns = clock_.thread_cpu().count;
@@ -124,15 +134,27 @@ bool Runtime::read_tiers() noexcept {
   for (Node& node : std::span(config_.machine.nodes).first(config_.machine.node_count)) {
     if (!usable.contains(node.id)) node.size = {};  // a cpuset keeps us out: no memory for us there
   }
-  config_.tiers = assign_tiers(config_.machine, nodes.own);
-  if (settings_.tiers[0] != '\0') {
-    const ParsedTiers chosen = parse_tiers(settings_.tiers.data(), config_.machine);
-    if (chosen.ok()) config_.tiers = chosen.tiers;
-    if (!chosen.ok()) reason << "CXLTIER_TIERS does not fit this machine; ";
-  }
+  choose_tiers(nodes.own);
   policy_.emplace(usable);
   if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
   return config_.tiers.tier_count >= 2;
+}
+
+// The order that the user gave, if it fits this machine, else the machine's own.
+void Runtime::choose_tiers(const NodeSet& own) noexcept {
+  config_.tiers = assign_tiers(config_.machine, own);
+  if (settings_.tiers[0] == '\0') return;
+  const ParsedTiers chosen = parse_tiers(settings_.tiers.data(), config_.machine);
+  if (chosen.ok()) {
+    config_.tiers = chosen.tiers;
+    return;
+  }
+  std::array<char, 360> line{};
+  FixedText text(line);
+  text << "CXLTIER_TIERS=" << settings_.tiers.data() << ": '";
+  text.append_foreign(chosen.word)
+      << "' " << text_of(chosen.fault) << "; using the machine's own order; see cxltier topo";
+  standard_error_.write_line(text.view());
 }
 
 // Unknown watermarks are 0: the reserve is then a part of the node's size.

@@ -17,6 +17,7 @@
 #include "runtime/os/page_mover_linux.h"
 #include "runtime/os/process_state_linux.h"
 #include "runtime/os/process_text_linux.h"
+#include "runtime/os/standard_error.h"
 #include "runtime/telemetry/writer.h"
 
 namespace cxltier {
@@ -28,11 +29,17 @@ class HeapOfThisProcess final : public HeapRanges {
   Bytes mapped() noexcept override;
 };
 
+// What a process keeps about itself outside the runtime, beyond fork and restart.
+struct ProcessMemory {
+  const ForkMarks& marks;
+  const StandardError& standard_error;
+};
+
 class Runtime final : private TelemetrySink {
  public:
   // `runtime_folder`: the value of XDG_RUNTIME_DIR, or null.
   // `storage` may be zero-filled memory that nobody has touched yet.
-  Runtime(const Settings& settings, const ForkMarks& marks, const char* runtime_folder,
+  Runtime(const Settings& settings, const ProcessMemory& process, const char* runtime_folder,
           ControllerStorage& storage) noexcept;
 
   // Reads the machine, probes, opens; returns whether the controller may tick.  If not, the reason
@@ -47,12 +54,14 @@ class Runtime final : private TelemetrySink {
   void publish(const TelemetryPage& page) noexcept override;
   void open_telemetry(const char* runtime_folder) noexcept;
   bool read_tiers() noexcept;
+  void choose_tiers(const NodeSet& own) noexcept;
   void read_watermarks() noexcept;
   bool probe_calls() noexcept;
   bool open_maps() noexcept;
   bool give_up(RunState state) noexcept;
 
   Settings settings_;
+  const StandardError& standard_error_;
   FileTreeLinux files_;
   ClockLinux clock_;
   ProcessTextLinux smaps_;

@@ -54,6 +54,9 @@ std::uint64_t mapped_at_start(const Settings& settings) noexcept {
 void Seat::arm(const Settings& settings, heap::AttentionHook hook) noexcept {
   settings_ = settings;
   hook_ = hook;
+  // Only these two can have something to say once the machine is known.
+  const bool may_speak = settings.log == LogLevel::all || settings.tiers[0] != '\0';
+  if (may_speak && settings.log != LogLevel::off) standard_error_.remember();
   heap::request_attention(mapped_at_start(settings_), hook_);
 }
 
@@ -82,7 +85,7 @@ bool Seat::make_runtime() noexcept {
   madvise(memory, sizeof(Mapping), MADV_NOHUGEPAGE);
   auto* mapping = static_cast<Mapping*>(memory);
   runtime_ = new (mapping->runtime.data())
-      Runtime(settings_, marks_, getenv("XDG_RUNTIME_DIR"), mapping->storage);
+      Runtime(settings_, {marks_, standard_error_}, getenv("XDG_RUNTIME_DIR"), mapping->storage);
   return true;
 }
 
@@ -90,7 +93,10 @@ void* Seat::thread_main(void* argument) noexcept {
   Seat& seat = *static_cast<Seat*>(argument);
   prctl(PR_SET_NAME, "cxltier", 0, 0, 0);
   Runtime& runtime = *seat.runtime_;
-  if (!own_descriptor_table().ok() || !runtime.prepare()) return nullptr;
+  if (!own_descriptor_table().ok()) return nullptr;
+  const bool ready = runtime.prepare();
+  close_standard_error();
+  if (!ready) return nullptr;
   Controller& controller = runtime.controller();
   while (!seat.stop_.load(std::memory_order_acquire) && controller.state() != RunState::stopped) {
     if (controller.due()) controller.tick(seat.stop_);

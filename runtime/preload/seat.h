@@ -25,6 +25,7 @@
 
 #include "cxltier/heap.hpp"
 #include "runtime/os/process_state_linux.h"
+#include "runtime/os/standard_error.h"
 #include "runtime/settings/settings.h"
 
 namespace cxltier {
@@ -70,6 +71,7 @@ class Seat {
   std::atomic<bool> seated_{false};  // thread_ is to be joined
   Nanoseconds not_before_{};
   ForkMarks marks_;
+  StandardError standard_error_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> parked_{false};
   std::atomic<std::uint32_t> wake_{0};  // futex

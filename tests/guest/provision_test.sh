@@ -8,18 +8,10 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=qemu/provision.sh
 source "$root/qemu/provision.sh"
+# shellcheck source=tests/expect.sh
+source "$root/tests/expect.sh"
 work=$(mktemp --directory)
 trap 'rm -rf "$work"' EXIT
-failures=0
-
-expect() { # WHAT WANTED FOUND
-  if [[ $2 == "$3" ]]; then
-    printf 'ok: %s\n' "$1"
-  else
-    printf 'FAILED: %s: wanted %q, found %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-  fi
-}
 
 # What surrounds the wanted entry must not be taken: comments, sources, other suites, disabled ones.
 cat >"$work/one_line" <<'END'

@@ -8,18 +8,10 @@ set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 run=$here/../../qemu/run
+# shellcheck source=tests/expect.sh
+source "$here/../expect.sh"
 work=$(mktemp --directory)
 trap 'rm -rf "$work"' EXIT
-
-failures=0
-expect() { # WHAT WANTED FOUND
-  if [[ $2 == "$3" ]]; then
-    printf 'ok: %s\n' "$1"
-  else
-    printf 'FAILED: %s: wanted %q, found %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-  fi
-}
 
 # 4 MiB with every byte value, made here; the guest's copy must not differ in one byte.
 head --bytes 4194304 /dev/urandom >"$work/bytes"

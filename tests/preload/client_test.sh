@@ -6,16 +6,8 @@
 set -euo pipefail
 
 program=$1 client=$2 preload=$3
-failures=0
-
-expect() { # WHAT WANTED FOUND
-  if [[ $2 == "$3" ]]; then
-    printf 'ok: %s\n' "$1"
-  else
-    printf 'FAILED: %s: wanted %q, found %q\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-  fi
-}
+# shellcheck source=tests/expect.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../expect.sh"
 
 status=0
 "$program" absent || status=$?
