@@ -94,7 +94,8 @@ int run_command(int argc, char** argv) {
   try {
     app.parse(static_cast<int>(own_words), argv);
   } catch (const CLI::CallForHelp&) {
-    return print_data(parsed_app(app).help());
+    const CLI::App& verb = parsed_app(app);
+    return print_data(&verb == &app ? app.help() : verb.help(app.get_name()));
   } catch (const CLI::CallForAllHelp&) {
     return print_data(app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForVersion& version) {

@@ -24,7 +24,7 @@ constexpr int scripts_max = 5;  // as deep as the kernel follows interpreters
 // 0 if the file can be executed, else the errno.
 int check_executable(const std::string& path) {
   struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return errno == EACCES ? EACCES : ENOENT;
+  if (::stat(path.c_str(), &about) != 0) return errno;
   if (!S_ISREG(about.st_mode)) return EACCES;
   return ::access(path.c_str(), X_OK) == 0 ? 0 : EACCES;
 }
@@ -86,7 +86,7 @@ FoundProgram find_program(const std::string& name, const std::string& search_pat
     const std::string path = (folder.empty() ? "." : folder) + "/" + name;
     const int error = check_executable(path);
     if (error == 0) return {path, 0};
-    if (error == EACCES && refused.path.empty()) refused = {path, EACCES};
+    if (error != ENOENT && error != ENOTDIR && refused.path.empty()) refused = {path, error};
     begin = end + 1;
   }
   return refused;

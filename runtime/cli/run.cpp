@@ -105,7 +105,8 @@ void export_settings(const Settings& settings) {
 }
 
 // The library: where CXLTIER_PRELOAD_PATH says (a file or its folder), else near this command, as
-// it lies after a build and after an installation.  Empty, after a complaint, if it is nowhere.
+// it lies after a build and after an installation.  Empty, after a complaint, if it is nowhere: the
+// program then runs without it.
 std::string find_library() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -122,26 +123,26 @@ std::string find_library() {
     if (looked.find(place.string()) != std::string::npos) continue;
     looked += (looked.empty() ? "" : ", ") + place.string();
   }
-  complain(fmt::format("run: {} is not at {}; build or install it, or set CXLTIER_PRELOAD_PATH",
-                       library_name, looked));
+  complain(
+      fmt::format("run: {} is not at {}: the program runs untouched; build or install it, or set "
+                  "CXLTIER_PRELOAD_PATH",
+                  library_name, looked));
   return {};
 }
 
-// Puts the library in front of LD_PRELOAD; false, after a complaint, if its path cannot stand
-// there.
-bool export_preload(const std::string& library) {
+// Puts the library in front of LD_PRELOAD, unless its path cannot stand there.
+void export_preload(const std::string& library) {
   if (library.find_first_of(" :") != std::string::npos) {
     complain(
-        fmt::format("run: LD_PRELOAD cannot hold the path {}, which has a blank or a colon; "
-                    "copy the library and set CXLTIER_PRELOAD_PATH",
+        fmt::format("run: LD_PRELOAD cannot hold the path {}, which has a blank or a colon: the "
+                    "program runs untouched; copy the library and set CXLTIER_PRELOAD_PATH",
                     library));
-    return false;
+    return;
   }
   const char* earlier = std::getenv("LD_PRELOAD");
   const std::string rest = earlier == nullptr ? "" : earlier;
   const bool there = rest == library || rest.starts_with(library + ":");
   set_variable("LD_PRELOAD", there ? rest : rest.empty() ? library : library + ":" + rest);
-  return true;
 }
 
 std::string nodes_of_tier(const Machine& machine, const TierMap& tiers, std::size_t tier) {
@@ -210,11 +211,22 @@ bool compare_with_machine(Settings& settings, const RunOptions& options) {
   return true;
 }
 
-int complain_of_program(const std::string& name, int error) {
-  const bool absent = error == ENOENT || error == ENOTDIR;
-  const char* fix = absent ? "check the name and PATH" : "check that it is a program and its mode";
-  complain(fmt::format("run: {}: {}; {}", name, std::strerror(error), fix));
-  return absent ? exit_not_found : exit_not_executable;
+// The cause behind the kernel's answer, where that alone would mislead.
+std::string cause_of(const std::string& path, int error) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return "is a folder; name the program in it";
+  if (error == ENOENT && std::filesystem::exists(path, ignored)) {
+    return "is there, but the interpreter or loader that its first bytes name is not; install that";
+  }
+  const bool absent = error == ENOENT || error == ENOTDIR || error == ELOOP;
+  return fmt::format(
+      "{}; {}", std::strerror(error),
+      absent ? "check the name and PATH" : "check that it is a program and its mode");
+}
+
+int complain_of_program(const std::string& name, const std::string& path, int error) {
+  complain(fmt::format("run: '{}': {}", name, cause_of(path.empty() ? name : path, error)));
+  return error == ENOENT || error == ENOTDIR ? exit_not_found : exit_not_executable;
 }
 
 // Returns only if the program could not be started.
@@ -228,7 +240,7 @@ int execute(const std::string& path, const std::vector<std::string>& command) {
     words.insert(words.begin(), const_cast<char*>("sh"));
     ::execv("/bin/sh", words.data());
   }
-  return complain_of_program(command.front(), errno);
+  return complain_of_program(command.front(), path, errno);
 }
 
 int run(const RunOptions& options, const std::vector<std::string>& command) {
@@ -249,13 +261,15 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   const char* search_path = std::getenv("PATH");
   const FoundProgram program =
       find_program(command.front(), search_path == nullptr ? "/bin:/usr/bin" : search_path);
-  if (program.error != 0) return complain_of_program(command.front(), program.error);
+  if (program.error != 0) {
+    return complain_of_program(command.front(), program.path, program.error);
+  }
   const std::string fault = why_not_preloadable(program.path);
   if (!fault.empty()) {
     complain(fmt::format("{} {}: the program runs untouched", command.front(), fault));
   }
   const std::string library = find_library();
-  if (library.empty() || !export_preload(library)) return exit_failed;
+  if (!library.empty()) export_preload(library);
   export_settings(settings);
   return execute(program.path, command);
 }
@@ -265,15 +279,19 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Run a program with its memory placed by cxltier");
-  verb->add_option("--policy", options->policy, "hot-cold (default) or first-touch: observe only");
+  verb->add_option("--policy", options->policy, "hot-cold (default) or first-touch: observe only")
+      ->take_last();
   verb->add_option("--limit", options->limits, "At most SIZE of memory on a tier: dram=64M")
       ->type_name("TIER=SIZE")
       ->allow_extra_args(false);
   verb->add_option("--tiers", options->tiers, "Set the tiers, fastest first: '0,1;2' or '0-1/2'")
-      ->type_name("SPEC");
+      ->type_name("SPEC")
+      ->take_last();
   verb->add_option("--start", options->start, "Heap size at which cxltier starts (default 8M)")
-      ->type_name("SIZE");
-  verb->add_option("--log", options->log, "What cxltier writes to stderr: off, errors or all");
+      ->type_name("SIZE")
+      ->take_last();
+  verb->add_option("--log", options->log, "What cxltier writes to stderr: off, errors or all")
+      ->take_last();
   verb->footer("The program and its arguments follow: cxltier run [OPTIONS] -- COMMAND [ARGS]");
   verb->callback([command, options, &exit_code] {
     const bool marked = !command.empty() && std::string_view(command.front()) == "--";

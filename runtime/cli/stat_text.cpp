@@ -118,6 +118,7 @@ std::string heat_of(const StatView& view) {
 }  // namespace
 
 std::string stat_text_of(const StatView& view) {
+  if (view.page.ticks == 0 && view.page.node_count == 0) return state_of(view);  // nothing seen yet
   return state_of(view) + nodes_of(view) + tiers_of(view) + moves_of(view) + cost_of(view) +
          heat_of(view);
 }

@@ -81,6 +81,10 @@ bool set_tiers(const std::string& spec, const Machine& machine, TierMap& tiers) 
 }
 
 int topo(const TopoOptions& options) {
+  if (options.root.empty()) {
+    complain("topo: --root: '' is no folder; give the one that holds a machine's sys/ and proc/");
+    return exit_usage;
+  }
   FileTreeLinux tree(options.root.c_str());
   const Result<Reading> reading = read_machine(tree);
   if (!reading.ok()) {
