@@ -69,7 +69,8 @@ struct RowResult {
   std::uint64_t pages_promoted = 0;    // all rounds, settling included
   std::uint64_t pages_demoted = 0;
   std::uint64_t numa_pages_migrated = 0;  // all rounds
-  double runtime_cpu_s = 0;               // over the settled windows
+  // Over the settled windows of the last round: in the first the runtime has just done its work.
+  double runtime_cpu_s = 0;
   double runtime_wall_s = 0;
   std::map<std::string, std::uint64_t> refusals;
   std::uint64_t over_limit_bytes_max = 0;

@@ -89,6 +89,7 @@ class Session {
   Placement placement_for(const std::string& row);
   std::vector<PageAddress> find_written(Target& target);
   std::uint64_t place_hand(const HandTry& hand_try);
+  std::uint64_t place_hand_well();
   int is_last_round(std::size_t round, double round_s) const;
   void measure_row(RowResult& row, std::size_t round);
   void finish_row(RowResult& row, Target& target);
@@ -111,6 +112,7 @@ class Session {
   Target tiered_;
   HotMetadata metadata_;
   std::optional<HandTry> hand_best_;
+  double hand_best_rate_ = 0;  // requests per second of its window
   std::vector<RowResult> rows_;
   int last_round_ = 0;  // 1 from the start of the last round on
   Setup setup_;

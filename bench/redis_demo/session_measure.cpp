@@ -62,7 +62,7 @@ void Session::activate(const std::string& row) {
 // The runtime's server is placed once, while it is stopped; from then on it places itself.
 std::uint64_t Session::place_for(const std::string& row, std::size_t round) {
   if (nodes_.cxl < 0 || (row == "cxltier" && round > 0)) return 0;
-  if (row == "by_hand") return place_hand(*hand_best_);
+  if (row == "by_hand") return place_hand_well();
   if (row != "cxltier") return place(plain_, placement_for(row));
   tiered_.server->pause();
   const std::uint64_t moved = place(tiered_, placement_for(row));
@@ -169,8 +169,8 @@ void Session::run_windows(RowResult& row, RoundResult& round, Settling settling)
   row.numa_pages_migrated += end.numa_pages_migrated - begin.numa_pages_migrated;
   row.pages_promoted += end.runtime.pages_promoted - begin.runtime.pages_promoted;
   row.pages_demoted += end.runtime.pages_demoted - begin.runtime.pages_demoted;
-  row.runtime_cpu_s += end.runtime.cpu_s - settled.runtime.cpu_s;
-  row.runtime_wall_s += end.runtime.read_at_s - settled.runtime.read_at_s;
+  row.runtime_cpu_s = end.runtime.cpu_s - settled.runtime.cpu_s;
+  row.runtime_wall_s = end.runtime.read_at_s - settled.runtime.read_at_s;
   row.refusals = end.runtime.refusals;
   row.over_limit_bytes_max = end.runtime.over_limit_bytes_max;
   row.stat = end.runtime.stat;
