@@ -31,10 +31,11 @@ inline constexpr double settled_spread = 0.10;
 // `moved_max` pages moved.
 bool is_settled(std::span<const Window> windows, std::uint64_t moved_max);
 
-// When a mover that looks now and then has settled: its last looks brought few moves.
+// When a mover that looks now and then has settled: its last looks brought few moves.  The runtime
+// looks 16 times in vain before it rests; fewer would take a plateau for the end.
 class QuietLooks {
  public:
-  static constexpr std::uint64_t least = 3;
+  static constexpr std::uint64_t least = 16;
 
   // A window ended after `looks` looks in all, and `pages_moved` were moved in it.
   void note(std::uint64_t looks, std::uint64_t pages_moved, std::uint64_t moved_max) {

@@ -24,8 +24,9 @@ constexpr std::uint64_t move_bytes_per_second = 256u << 20;
 constexpr std::uint64_t region_min_bytes = 512u << 10;
 
 // Scans that move next to nothing, at most a 256th of what is managed, after which the workload
-// counts as settled.
-constexpr std::uint32_t quiet_scans_min = 5;
+// counts as settled.  A single hot page among cold ones takes steady_max scans to be known as that;
+// two thirds of them, since some have passed before the last large move.
+constexpr std::uint32_t quiet_scans_min = 16;
 constexpr std::uint64_t quiet_divisor = 256;
 
 // At rest, this part of what is managed newly out of place is a change.
