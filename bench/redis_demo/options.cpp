@@ -116,7 +116,7 @@ const std::vector<OptionEntry>& entries() {
        [](Options& o, Text t) { return set_number(o.window_s, t, 0.05, 600); }},
       {"--settle-max-s", "N", "longest wait for a row to settle [45]",
        [](Options& o, Text t) { return set_number(o.settle_max_s, t, 1, 3600); }},
-      {"--time-max-s", "N", "begin no further round that would end later [270]",
+      {"--time-max-s", "N", "begin no further round that would end later [330]",
        [](Options& o, Text t) { return set_number(o.time_max_s, t, 1, 86400); }},
       {"--rounds", "N", "how often all rows are measured [2]",
        [](Options& o, Text t) { return set_integer(o.rounds, t, 1, 100); }},

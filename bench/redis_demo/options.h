@@ -19,7 +19,7 @@ struct Options {
   double values_mib = 96;
   double window_s = 2;
   double settle_max_s = 75;  // how long a row may take to settle in its first round
-  double time_max_s = 270;   // no further round that would end later than this
+  double time_max_s = 330;   // no further round that would end later than this
   int rounds = 2;
   std::optional<int> cxl_node;           // else the CPU-less node with memory
   std::optional<std::string> exit_text;  // --help
