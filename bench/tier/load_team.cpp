@@ -106,7 +106,7 @@ void LoadTeam::do_order(Thread& thread, const LoadOrder& order) {
   const std::span<std::byte> bytes = thread.buffers[order.buffer]->bytes();
   const std::uint64_t groups = groups_in(order.mix, bytes.size());
   const std::uint64_t chunk = std::max<std::uint64_t>(1024 / (1 + order.delay / 16), 8);
-  LoadPass pass{bytes.data(), 0, 0, bytes.size() / 2, order.delay};
+  LoadPass pass{bytes.data(), groups, 0, 0, order.delay};
   std::uint64_t done = 0;
   while (running_.load(std::memory_order_relaxed)) {
     pass.count = std::min(chunk, groups - pass.first);

@@ -47,9 +47,7 @@ std::string kernel_names() {
 }
 
 std::uint64_t groups_in(const Mix& mix, std::uint64_t buffer_bytes) noexcept {
-  // Two streams: the first walks the lower half, where the stores lie too, the second the upper.
-  const std::uint64_t walked = mix.streams == 2 ? buffer_bytes / 2 : buffer_bytes;
-  return walked / (line_bytes * (mix.loads / mix.streams + mix.stores));
+  return buffer_bytes / (line_bytes * mix.lines());
 }
 
 }  // namespace cxltier::bench

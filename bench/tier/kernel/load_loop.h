@@ -56,20 +56,22 @@ struct LoadLoop {
   // Two sums, so that a line does not wait for the line before it.
   template <unsigned Loads, unsigned Stores, unsigned Streams, Mix::Store How>
   static std::uint64_t run(const LoadPass& pass) noexcept {
-    constexpr std::uint64_t lines = Loads / Streams + Stores;
     constexpr std::uint64_t groups_per_pause = Loads + Stores >= 2 ? 1 : 2;
-    const std::uint64_t stride = lines * line_bytes;
-    std::byte* at = pass.buffer + pass.first * stride;
+    constexpr std::uint64_t load_stride = Loads / Streams * line_bytes;
+    constexpr std::uint64_t store_stride = Stores * line_bytes;
+    const std::byte* load = pass.buffer + pass.first * load_stride;
+    std::byte* store = pass.buffer + pass.groups * Loads * line_bytes + pass.first * store_stride;
+    const std::uint64_t to_second = pass.groups * load_stride;
     Vector even = Isa::zero();
     Vector odd = Isa::zero();
-    for (std::uint64_t group = 0; group < pass.count; ++group, at += stride) {
+    for (std::uint64_t group = 0; group < pass.count; ++group) {
       for (unsigned i = 0; i < Loads / Streams; ++i) {
-        even = load_line(at + i * line_bytes, even);
-        if constexpr (Streams == 2) odd = load_line(at + pass.stream_bytes, odd);
+        even = load_line(load + i * line_bytes, even);
+        if constexpr (Streams == 2) odd = load_line(load + to_second + i * line_bytes, odd);
       }
-      for (unsigned i = 0; i < Stores; ++i) {
-        store_line<How>(at + (Loads / Streams + i) * line_bytes, even);
-      }
+      for (unsigned i = 0; i < Stores; ++i) store_line<How>(store + i * line_bytes, even);
+      load += load_stride;
+      store += store_stride;
       if (pass.delay != 0 && group % groups_per_pause == 0) pause(pass.delay);
       std::swap(even, odd);
     }

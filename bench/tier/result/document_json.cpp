@@ -36,9 +36,9 @@ Json flags_json(const Flags& flags) {
   return list;
 }
 
-Json sample_json(const Sample& sample, bool has_companion) {
+Json sample_json(const Sample& sample, const Cell& cell) {
   Json json = {{"value", sample.value}};
-  if (has_companion) json["companion"] = sample.companion;
+  if (!cell.companion_unit.empty()) json["companion"] = sample.companion;
   json["causes"] = sample.causes;
   json["host"] = {{"wall_s", sample.host.wall_s},
                   {"steal_share", known(sample.host.steal_share)},
@@ -73,7 +73,7 @@ Json cell_json(const Cell& cell) {
   json["flags"] = flags_json(cell.flags);
   json["samples"] = Json::array();
   for (const Sample& sample : cell.samples) {
-    json["samples"].push_back(sample_json(sample, has_companion));
+    json["samples"].push_back(sample_json(sample, cell));
   }
   return json;
 }
@@ -204,7 +204,8 @@ Cell read_cell(const Json& json) {
   cell.delay = small(json, "delay", -1);
   cell.summary = read_summary(part(json, "summary", Json::value_t::object));
   cell.companion = read_summary(part(json, "companion_summary", Json::value_t::object));
-  for (const auto& [key, value] : part(json, "extra", Json::value_t::object).items()) {
+  const Json extra = part(json, "extra", Json::value_t::object);
+  for (const auto& [key, value] : extra.items()) {
     if (value.is_number()) cell.extra[key] = value.get<double>();
   }
   cell.flags = read_flags(part(json, "flags", Json::value_t::array));
