@@ -70,7 +70,7 @@ class Rounds {
   }
 
   void take_sample(Task& task) {
-    const DisturbanceWatch watch(timer_);
+    const DisturbanceWatch watch(timer_, task.measurer);
     const Measured measured = task.measure();
     Sample sample;
     sample.host = watch.end();

@@ -30,6 +30,7 @@ struct Task {
   Cell cell;
   std::function<Measured()> measure;
   std::function<void(Cell&)> finish;  // after the last round: placement, quantiles; may be empty
+  Measurer measurer = Measurer::caller;
 };
 
 struct Plan {

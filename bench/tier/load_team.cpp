@@ -40,6 +40,24 @@ struct LoadTeam::Thread {
   }
 };
 
+namespace {
+
+// The caller shares a CPU with a load thread and may be held up between the count and the clock:
+// then both are read again.
+LoadCount count_of(const std::atomic<std::uint64_t>& groups) {
+  constexpr double apart_most_s = 5e-6;
+  LoadCount count;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const double before = now_s();
+    count.groups = groups.load(std::memory_order_relaxed);
+    count.at_s = now_s();
+    if (count.at_s - before < apart_most_s) break;
+  }
+  return count;
+}
+
+}  // namespace
+
 LoadTeam::LoadTeam(std::vector<unsigned> cpus, const LoadKernel& kernel) : kernel_(kernel) {
   for (const unsigned cpu : cpus) {
     auto thread = std::make_unique<Thread>();
@@ -136,10 +154,7 @@ void LoadTeam::stop() {
 
 std::vector<LoadCount> LoadTeam::count() const {
   std::vector<LoadCount> counts;
-  for (const auto& thread : threads_) {
-    const std::uint64_t groups = thread->groups.load(std::memory_order_relaxed);
-    counts.push_back({now_s(), groups});
-  }
+  for (const auto& thread : threads_) counts.push_back(count_of(thread->groups));
   return counts;
 }
 

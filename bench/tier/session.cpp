@@ -194,11 +194,12 @@ double Session::sample_latency(Chase& chase, std::size_t chains, double window_m
   return timer.ns(ticks) / static_cast<double>(done * chains);
 }
 
-LoadRate Session::sample_rate(LoadTeam& team, const std::vector<LoadOrder>& orders) {
+LoadRate Session::sample_rate(LoadTeam& team, const std::vector<LoadOrder>& orders,
+                              double window_ms) {
   team.start(orders);
-  sleep_ms(std::min(settle_ms, options.sample_ms));
+  sleep_ms(std::min(settle_ms, window_ms));
   const std::vector<LoadCount> from = team.count();
-  sleep_ms(options.sample_ms);
+  sleep_ms(window_ms);
   const std::vector<LoadCount> to = team.count();
   team.stop();
   return team.rate(from, to);

@@ -81,7 +81,7 @@ class Session {
   // Latency of one sample, in ns per load.
   double sample_latency(Chase& chase, std::size_t chains, double window_ms);
   // Bandwidth of one sample: starts the team, lets it settle, and counts over a window.
-  LoadRate sample_rate(LoadTeam& team, const std::vector<LoadOrder>& orders);
+  LoadRate sample_rate(LoadTeam& team, const std::vector<LoadOrder>& orders, double window_ms);
 
   [[nodiscard]] Plan plan();
   ExperimentOutcome run(std::vector<Task> tasks);

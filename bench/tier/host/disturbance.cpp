@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -29,11 +30,13 @@ void read_stat(double& steal, double& all) {
 }
 
 // The second field of a thread's schedstat: nanoseconds in which it could have run and did not.
-double read_waiting() {
+double read_waiting(Measurer measurer) {
+  const std::string caller = std::to_string(::gettid());
   double sum = 0;
   bool any = false;
   std::error_code error;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    if (measurer == Measurer::team && task.path().filename() == caller) continue;
     std::ifstream schedstat(task.path() / "schedstat");
     double ran = 0;
     double waited = 0;
@@ -60,10 +63,10 @@ double share(double start, double end, double whole) {
 
 }  // namespace
 
-DisturbanceWatch::Counters DisturbanceWatch::read() {
+DisturbanceWatch::Counters DisturbanceWatch::read() const {
   Counters counters;
   read_stat(counters.steal_ticks, counters.all_ticks);
-  counters.waiting_ns = read_waiting();
+  counters.waiting_ns = read_waiting(measurer_);
   counters.pressure_us = read_pressure();
   counters.cpu = ::sched_getcpu();
   rusage usage{};
@@ -73,8 +76,8 @@ DisturbanceWatch::Counters DisturbanceWatch::read() {
   return counters;
 }
 
-DisturbanceWatch::DisturbanceWatch(const Timer& timer)
-    : timer_(timer), loop_ns_(arithmetic_loop_ns(timer)), start_(read()) {
+DisturbanceWatch::DisturbanceWatch(const Timer& timer, Measurer measurer)
+    : timer_(timer), measurer_(measurer), loop_ns_(arithmetic_loop_ns(timer)), start_(read()) {
   start_s_ = now_s();
 }
 

@@ -107,8 +107,12 @@ std::optional<Chase> Chase::build(std::span<std::byte> buffer, const ChaseShape&
   if (slots < 2 || slots >= (std::uint64_t{1} << 32)) return std::nullopt;
   std::vector<std::uint32_t> order(slots);
   fill_visit_order(order, shape);
+  // In a slot of several lines each pointer lies in a random one: always the first would use a part
+  // of the cache's sets and of the memory's channels only.
+  const std::size_t lines = shape.spacing / 64;
   const auto address = [&](std::size_t i) -> void* {
-    return buffer.data() + order[i] * shape.spacing;
+    const std::size_t line = Random(shape.seed ^ order[i]).below(lines);
+    return buffer.data() + order[i] * shape.spacing + line * 64;
   };
   for (std::size_t i = 0; i < slots; ++i) next_of(address(i)) = address(i + 1 < slots ? i + 1 : 0);
   Chase chase(address(0), slots);

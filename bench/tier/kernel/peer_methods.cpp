@@ -4,7 +4,7 @@
 #include "bench/tier/kernel/peer_methods.h"
 
 #include <algorithm>
-#include <barrier>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <thread>
@@ -43,33 +43,45 @@ StreamMethod::StreamMethod(std::span<std::byte> memory, std::span<const unsigned
   std::fill_n(array(2), count_, c_);
 }
 
-// One loop over all threads: from the moment when all are ready to the moment when all are done.
-double StreamMethod::time_loop(int loop) {
+void StreamMethod::run_part(int loop, std::size_t index) const {
   const std::size_t threads = cpus_.size();
-  double* const a = array(0);
-  double* const b = array(1);
-  double* const c = array(2);
-  double start = 0;
-  double end = 0;
-  std::barrier gate(static_cast<std::ptrdiff_t>(threads) + 1);
+  const std::size_t from = count_ / threads * index;
+  const std::size_t count = index + 1 == threads ? count_ - from : count_ / threads;
+  double* const a = array(0) + from;
+  double* const b = array(1) + from;
+  double* const c = array(2) + from;
+  if (loop == 0) stream_copy(c, a, count);
+  if (loop == 1) stream_scale(b, c, factor, count);
+  if (loop == 2) stream_add(c, a, b, count);
+  if (loop == 3) stream_triad({a, b, c}, factor, count);
+}
+
+// The caller is the first thread, as OpenMP's master is, and takes the time; the others wait for it
+// spinning, since a sleeper's wake-up would be timed too.
+double StreamMethod::time_loop(int loop) {
+  std::atomic<std::size_t> ready{0};
+  std::atomic<std::size_t> done{0};
+  std::atomic<bool> go{false};
+  const std::size_t others = cpus_.size() - 1;
+  pin_thread(cpus_.front());
   std::vector<std::thread> group;
-  for (std::size_t i = 0; i < threads; ++i) {
+  for (std::size_t i = 1; i <= others; ++i) {
     group.emplace_back([&, i] {
       pin_thread(cpus_[i]);
-      const std::size_t from = count_ / threads * i;
-      const std::size_t count = i + 1 == threads ? count_ - from : count_ / threads;
-      gate.arrive_and_wait();
-      if (loop == 0) stream_copy(c + from, a + from, count);
-      if (loop == 1) stream_scale(b + from, c + from, factor, count);
-      if (loop == 2) stream_add(c + from, a + from, b + from, count);
-      if (loop == 3) stream_triad({a + from, b + from, c + from}, factor, count);
-      gate.arrive_and_wait();
+      ready.fetch_add(1);
+      while (!go.load(std::memory_order_acquire)) {
+      }
+      run_part(loop, i);
+      done.fetch_add(1);
     });
   }
-  gate.arrive_and_wait();
-  start = now_s();
-  gate.arrive_and_wait();
-  end = now_s();
+  while (ready.load() < others) std::this_thread::yield();
+  const double start = now_s();
+  go.store(true, std::memory_order_release);
+  run_part(loop, 0);
+  while (done.load() < others) {
+  }
+  const double end = now_s();
   for (std::thread& thread : group) thread.join();
   return end - start;
 }

@@ -25,8 +25,8 @@ struct StreamPass {
   double triad_gbps = 0;
 };
 
-// Three arrays in one block of memory, and one pass of the four loops over each thread's part.
-// `threads` many are started for every pass, and the clock runs between their first and last loop.
+// Three arrays in one block of memory; each loop is run by one thread per CPU over its part, and
+// the clock runs from before they are let go to after the last is done.
 class StreamMethod {
  public:
   // pre: memory is aligned to 64; count doubles per array, as many as fit
@@ -38,6 +38,7 @@ class StreamMethod {
 
  private:
   double* array(std::size_t index) const noexcept { return start_ + index * count_; }
+  void run_part(int loop, std::size_t index) const;
   double time_loop(int loop);
 
   double* start_ = nullptr;

@@ -60,7 +60,8 @@ double rate_of(double window_ms, std::uint64_t step, Work work) {
 }
 
 Task triad_task(Session& session, const std::shared_ptr<Place>& place, int node) {
-  Task task{app_cell("triad", "GB/s", node), {}, {}};
+  Task task;
+  task.cell = app_cell("triad", "GB/s", node);
   const std::size_t count = place->bytes().size() / (3 * sizeof(double)) / 8 * 8;
   auto* const a = reinterpret_cast<double*>(place->bytes().data());
   task.measure = [&session, place, a, count] {
@@ -74,7 +75,8 @@ Task triad_task(Session& session, const std::shared_ptr<Place>& place, int node)
 }
 
 Task updates_task(Session& session, const std::shared_ptr<Place>& place, int node) {
-  Task task{app_cell("random_updates", "M/s", node), {}, {}};
+  Task task;
+  task.cell = app_cell("random_updates", "M/s", node);
   auto* const words = reinterpret_cast<std::uint64_t*>(place->bytes().data());
   const std::span<std::uint64_t> table(words, place->bytes().size() / 8);
   auto seed = std::make_shared<std::uint64_t>(session.options.seed);
@@ -89,7 +91,8 @@ Task updates_task(Session& session, const std::shared_ptr<Place>& place, int nod
 }
 
 Task zipf_task(Session& session, const std::shared_ptr<Place>& place, int node) {
-  Task task{app_cell("zipf_chase", "M/s", node), {}, {}};
+  Task task;
+  task.cell = app_cell("zipf_chase", "M/s", node);
   std::memset(place->bytes().data(), 0, place->bytes().size());
   auto visits =
       std::make_shared<std::vector<std::uint32_t>>(session.options.smoke ? 4096 : 200'000);
@@ -110,7 +113,8 @@ void add_graph_tasks(Session& session, const std::shared_ptr<Place>& place, int 
   // A quarter of the buffer: a whole search is one unit of work.
   auto graph = std::make_shared<Graph>(
       make_graph(place->bytes().first(place->bytes().size() / 4), session.options.seed));
-  Task search{app_cell("bfs", "M edges/s", node), {}, {}};
+  Task search;
+  search.cell = app_cell("bfs", "M edges/s", node);
   search.measure = [&session, place, graph] {
     pin_thread(place->cpu);
     const double searches = rate_of(session.options.sample_ms, 1,
@@ -118,7 +122,8 @@ void add_graph_tasks(Session& session, const std::shared_ptr<Place>& place, int 
     return Measured{searches * static_cast<double>(graph->targets.size()) * 1e-6, 0};
   };
   tasks.push_back(std::move(search));
-  Task rank{app_cell("pagerank", "M edges/s", node), {}, {}};
+  Task rank;
+  rank.cell = app_cell("pagerank", "M edges/s", node);
   rank.measure = [&session, place, graph] {
     pin_thread(place->cpu);
     const double sweeps = rate_of(session.options.sample_ms, 1,

@@ -31,10 +31,11 @@ std::vector<LoadOrder> orders_of(const TeamUse& use) {
 Task bandwidth_task(Session& session, Cell cell, const TeamUse& use) {
   Task task;
   task.cell = std::move(cell);
+  task.measurer = Measurer::team;
   task.cell.threads = use.threads;
   task.cell.pages = name_of(session.options.pages);
   task.measure = [&session, use, orders = orders_of(use)] {
-    const LoadRate rate = session.sample_rate(*use.team->team, orders);
+    const LoadRate rate = session.sample_rate(*use.team->team, orders, session.options.sample_ms);
     return Measured{rate.traffic_gbps, rate.application_gbps};
   };
   task.finish = [&session, use](Cell& done) {

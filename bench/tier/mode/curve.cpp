@@ -142,6 +142,8 @@ void check_curves(Session& session) {
   for (Cell& cell : session.document.cells) {
     if (cell.mode != "curve" || cell.delay < 0) continue;
     curves[fmt::format("{}/{}", cell.nodes.front(), cell.mix)].push_back(&cell);
+    const std::optional<Mix> mix = find_mix(cell.mix);
+    if (mix && mix->store == Mix::Store::non_temporal) continue;
     for (Flag& flag :
          check_little(cell.label, cell.companion.median, cell.summary.median, cell.threads + 1)) {
       cell.flags.push_back(std::move(flag));

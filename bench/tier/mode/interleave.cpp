@@ -36,7 +36,7 @@ class Weigher {
   LoadRate sample(std::size_t buffer, const Mix& mix) {
     const std::vector<LoadOrder> orders(team_.team->size(),
                                         LoadOrder{buffer, mix, 0, LoadOrder::State::running});
-    return session_.sample_rate(*team_.team, orders);
+    return session_.sample_rate(*team_.team, orders, session_.options.sample_ms);
   }
   std::optional<std::size_t> buffer_of(const Weights& weights) {
     const auto known = buffers_.find(weights);
@@ -76,6 +76,7 @@ struct Way {
 
 Task way_task(const std::shared_ptr<Weigher>& weigher, const Mix& mix, const Way& way) {
   Task task;
+  task.measurer = Measurer::team;
   Cell& cell = task.cell;
   cell = bandwidth_cell("interleave", -1, weigher->nodes().front(), mix);
   cell.nodes = weigher->nodes();

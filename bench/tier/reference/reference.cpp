@@ -143,6 +143,7 @@ void check_one_curve(const Json& curve, const TierEntry& tier, std::vector<Cell>
   Flags flags;
   for (const Cell& cell : cells) {
     points.push_back({static_cast<double>(cell.delay), cell.summary.median, cell.companion.median});
+    if (cell.mix.find("nt") != std::string::npos) continue;
     for (Flag& flag : check_little(cell.label, cell.companion.median, cell.summary.median,
                                    curve.at("threads").get<std::size_t>())) {
       flags.push_back(std::move(flag));

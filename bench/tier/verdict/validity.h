@@ -85,7 +85,9 @@ enum class BufferAgainstCaches : std::uint8_t { larger, smaller };
 // Lines that one core can have under way: line-fill buffers and those of the second-level cache, of
 // which Intel's current server cores have 16 and 48, and others fewer.
 inline constexpr double lines_per_core_most = 64;
-// Little's law: bandwidth x latency = bytes under way.
+// Little's law: bandwidth x latency = bytes under way.  Only for mixes whose stores read first: the
+// latency of a load says nothing about a non-temporal store, which no core waits for (published
+// curves of such mixes have up to 111 lines per core by this sum).
 [[nodiscard]] Flags check_little(std::string_view subject, double gbps, double latency_ns,
                                  std::size_t cores);
 
