@@ -82,6 +82,8 @@ void bench_planner_tick(benchmark::State& state) {
   std::vector<Region> regions = settled_regions(count);
   std::vector<Rank> ranks(count);
   std::vector<Move> moves(count);
+  // A region is moved only after it was hot in several scans.
+  for (int scan = 0; scan < 8; ++scan) rank_regions(regions, limits, parameters, ranks);
   std::size_t planned = 0;
   for (auto _ : state) {
     rank_regions(regions, limits, parameters, ranks);

@@ -112,8 +112,8 @@ std::optional<std::size_t> LoadTeam::prepare(const BufferRequest& request) {
   return std::nullopt;
 }
 
-void LoadTeam::release() {
-  for (const auto& thread : threads_) thread->buffers.clear();
+void LoadTeam::drop(std::size_t buffer) {
+  for (const auto& thread : threads_) thread->buffers[buffer].reset();
 }
 
 // A chunk is short enough that a count is never older than about a tenth of a millisecond of

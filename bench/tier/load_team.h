@@ -53,8 +53,8 @@ class LoadTeam {
   // Gives every thread one more buffer, and returns its index, or nothing if one could not be had;
   // then the index is used up and must not be ordered.
   std::optional<std::size_t> prepare(const BufferRequest& request);
-  // Frees every thread's buffers.
-  void release();
+  // Frees every thread's buffer of an index, which must not be ordered any more.
+  void drop(std::size_t buffer);
 
   // pre: one order per thread
   void start(const std::vector<LoadOrder>& orders);

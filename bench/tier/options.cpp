@@ -186,10 +186,10 @@ std::vector<OptionEntry> measuring_entries() {
        [](Options& o, Text t) { return set_list(o.chains, t, 1, chains_max); }},
       {"--order", "WORD", "chase order: whole, page_local, both [both]", set_orders},
       {"--pages", "KIND", "4k, thp or hugetlb; what was granted is verified [thp]", set_pages},
-      {"--spacing", "BYTES", "between pointers of a chase: 64, 128, 256 [64]", set_spacing},
+      {"--spacing", "BYTES", "between pointers of a chase: 64, 128, 256 [256]", set_spacing},
       {"--threads", "N", "load threads per CPU node [one per core]",
        [](Options& o, Text t) { return set_whole(o.threads, t, 1, 8192); }},
-      {"--buffer-mib", "N", "size of a chase's buffer [4 x the last-level cache]",
+      {"--buffer-mib", "N", "size of a chase's buffer [lines used: 4 x last-level cache]",
        [](Options& o, Text t) {
          double mib = 0;
          std::string wrong = set_number(mib, t, 1, 1 << 20);
@@ -198,7 +198,8 @@ std::vector<OptionEntry> measuring_entries() {
        }},
       {"--kernel", "NAME", "load generator [the widest that runs here]", set_kernel},
       {"--peak", "LIST", "theoretical GB/s by node, as in 0=307.2,2=26.5 [not known]", set_peaks},
-      {"--rounds", "N", "how often each figure is measured, in random order [9]",
+      {"--rounds", "N",
+       "how often each figure is measured, in random order [overview 15, others 9]",
        [](Options& o, Text t) { return set_whole(o.rounds, t, 3, 1000); }},
       {"--sample-ms", "MS", "length of one sample [50]",
        [](Options& o, Text t) { return set_number(o.sample_ms, t, 1, 60000); }},
@@ -324,6 +325,7 @@ Options parse_options(const std::vector<std::string>& words) {
       take_mode(options, words[at++]);
     }
   }
+  if (options.rounds == 0) options.rounds = options.mode == "overview" ? 15 : 9;
   if (options.time_s == 0) options.time_s = options.mode == "overview" ? 55 : 600;
   return options;
 }

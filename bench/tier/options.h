@@ -34,13 +34,13 @@ struct Options {
   std::vector<std::size_t> chains{1};
   std::vector<ChaseOrder> orders;  // empty: both
   PageKind pages = PageKind::thp;
-  std::size_t spacing = 64;
+  std::size_t spacing = chase_spacing;
   std::size_t threads = 0;       // 0: all cores of a node
   std::size_t buffer_bytes = 0;  // 0: 4 x the last-level cache
   std::string kernel;            // empty: the widest
   std::map<int, double> peaks;   // theoretical GB/s by node
 
-  int rounds = 9;
+  int rounds = 0;  // after parsing: the mode's own, if none was asked for
   double sample_ms = 50;
   double time_s = 0;  // 0: the mode's own
   std::uint64_t seed = 1;

@@ -53,7 +53,9 @@ Session::Session(const Options& chosen) : options(chosen) {
   document.machine = read_machine_record(tree, machine, tiers, processors);
   document.uncertainties = uncertainties_of(document.machine, processors);
   choose_nodes();
-  pin_thread(processors.nodes.front().cpus.front());
+  if (pin_thread(processors.nodes.front().cpus.front()) != 0) {
+    say("threads cannot be pinned here (sched_setaffinity is refused): they may share a core");
+  }
   timer = calibrate_timer(options.smoke ? 5 : 50);
   kernel = options.kernel.empty() ? &runnable_kernels().front() : find_kernel(options.kernel);
   document.flags = check_timer(timer.calibration_error);
@@ -118,17 +120,21 @@ Distance Session::distance_of(int cpu_node_id, int memory_node) const {
   return Distance::cxl;
 }
 
-std::size_t Session::chase_bytes() const {
+std::size_t Session::used_bytes() const {
   if (options.buffer_bytes != 0) return options.buffer_bytes;
   if (processors.llc_bytes == 0) return buffer_unknown_cache;
   const std::size_t wanted = 4 * static_cast<std::size_t>(processors.llc_bytes);
   return std::clamp(wanted, 64 * mib, buffer_most);
 }
 
+std::size_t Session::chase_bytes() const {
+  if (options.buffer_bytes != 0) return options.buffer_bytes;
+  return std::min(used_bytes() * (options.spacing / 64), 2 * buffer_most);
+}
+
 std::size_t Session::load_bytes(std::size_t threads) const {
   if (options.smoke) return options.buffer_bytes;
-  const std::size_t all = chase_bytes();
-  return std::clamp(all / std::max<std::size_t>(threads, 1), 16 * mib, 256 * mib);
+  return std::clamp(used_bytes() / std::max<std::size_t>(threads, 1), 16 * mib, 256 * mib);
 }
 
 void Session::say(const std::string& uncertainty) {
@@ -208,13 +214,13 @@ LoadRate Session::sample_rate(LoadTeam& team, const std::vector<LoadOrder>& orde
 // The floor under all latencies: a quarter of the last-level cache, which a virtual machine may own
 // only a part of.
 void Session::measure_cache_latency() {
-  const auto bytes = static_cast<std::size_t>(processors.llc_bytes / 4);
+  const auto bytes = static_cast<std::size_t>(processors.llc_bytes / 4) * (chase_spacing / 64);
   int error = 0;
   if (bytes < mib) return;
   std::optional<Buffer> buffer = Buffer::make({bytes, PageKind::thp, {}}, error);
   if (!buffer) return;
   std::optional<Chase> chase =
-      Chase::build(buffer->bytes(), {ChaseOrder::page_local, 64, options.seed});
+      Chase::build(buffer->bytes(), {ChaseOrder::page_local, chase_spacing, options.seed});
   if (!chase) return;
   std::vector<double> values;
   for (int i = 0; i < 5; ++i) values.push_back(sample_latency(*chase, 1, 4));
@@ -264,7 +270,8 @@ void Session::finish_chase(Cell& cell, const PlacedChase& place, PageKind asked)
   const PlacementReport at_end = place.buffer.report();
   const bool worse_at_start = place.at_start.share_as_asked < at_end.share_as_asked;
   add(check_placement(cell.label, worse_at_start ? place.at_start : at_end, asked));
-  add(check_buffer_size(cell.label, place.buffer.bytes().size(), processors.llc_bytes));
+  const std::size_t used = place.buffer.bytes().size() / (options.spacing / 64);
+  add(check_buffer_size(cell.label, used, processors.llc_bytes));
   cell.extra["buffer_bytes"] = static_cast<double>(place.buffer.bytes().size());
   cell.extra["placed_share"] = at_end.located ? at_end.share_as_asked : -1;
   cell.extra["huge_share"] = at_end.huge_known ? at_end.huge_share : -1;

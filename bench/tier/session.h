@@ -66,8 +66,11 @@ class Session {
   [[nodiscard]] std::size_t nearest_cpu_node(int memory_node) const;
   [[nodiscard]] Distance distance_of(int cpu_node, int memory_node) const;
 
-  // Size of a chase's buffer, or of one thread's of `threads` load buffers.
+  // 4 x the last-level cache, or what was asked for: of lines that are used.
+  [[nodiscard]] std::size_t used_bytes() const;
+  // Size of a chase's buffer, of which one line in `spacing` bytes is used.
   [[nodiscard]] std::size_t chase_bytes() const;
+  // Size of one thread's of `threads` load buffers.
   [[nodiscard]] std::size_t load_bytes(std::size_t threads) const;
 
   // nullptr, and a line in document.uncertainties, if it cannot be placed.

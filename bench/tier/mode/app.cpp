@@ -26,7 +26,7 @@ std::shared_ptr<Place> make_place(Session& session, int node) {
   int error = 0;
   place->cpu = session.cpu_node(session.nearest_cpu_node(node)).cpus.front();
   place->buffer = Buffer::make(
-      {session.chase_bytes(), session.options.pages, {{static_cast<NodeId>(node), 1}}}, error);
+      {session.used_bytes(), session.options.pages, {{static_cast<NodeId>(node), 1}}}, error);
   if (place->buffer) return place;
   session.say(fmt::format("node {}: no room for a program's memory", node));
   return nullptr;

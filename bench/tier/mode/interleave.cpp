@@ -19,7 +19,8 @@
 namespace cxltier::bench {
 namespace {
 
-// The team of all cores, and one buffer per weighing, made when it is first asked for.
+// The team of all cores, and buffers for the weighings that were asked for last: all of a search
+// would not fit a small node.
 class Weigher {
  public:
   Weigher(Session& session, PlacedTeam& team, std::vector<int> nodes)
@@ -27,40 +28,68 @@ class Weigher {
 
   // Median of three windows; 0 if the pages cannot be placed so.
   double measure(const Weights& weights, const Mix& mix) {
-    const std::optional<std::size_t> buffer = buffer_of(weights);
-    if (!buffer) return 0;
     std::vector<double> rates;
-    for (int i = 0; i < 3; ++i) rates.push_back(sample(*buffer, mix).traffic_gbps);
+    for (int i = 0; i < 3; ++i) rates.push_back(sample(weights, mix).traffic_gbps);
     return median_of(std::move(rates));
   }
-  LoadRate sample(std::size_t buffer, const Mix& mix) {
+  LoadRate sample(const Weights& weights, const Mix& mix) {
+    const std::optional<std::size_t> buffer = buffer_of(weights);
+    if (!buffer) return {};
     const std::vector<LoadOrder> orders(team_.team->size(),
-                                        LoadOrder{buffer, mix, 0, LoadOrder::State::running});
+                                        LoadOrder{*buffer, mix, 0, LoadOrder::State::running});
     return session_.sample_rate(*team_.team, orders, session_.options.sample_ms);
   }
+  [[nodiscard]] PlacementReport report(const Weights& weights) {
+    const std::optional<std::size_t> buffer = buffer_of(weights);
+    return buffer ? team_.team->report(*buffer) : PlacementReport{};
+  }
+  [[nodiscard]] const std::vector<int>& nodes() const { return nodes_; }
+  [[nodiscard]] std::size_t threads() const { return team_.team->size(); }
+
+ private:
+  static constexpr std::size_t kept_most = 16;
+  struct Kept {
+    Weights weights;
+    std::size_t buffer = 0;
+  };
+
   std::optional<std::size_t> buffer_of(const Weights& weights) {
-    const auto known = buffers_.find(weights);
-    if (known != buffers_.end()) return known->second;
-    BufferRequest request{session_.load_bytes(team_.team->size()), PageKind::small, {}};
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (weights[i] > 0) request.nodes.push_back({static_cast<NodeId>(nodes_[i]), weights[i]});
+    const auto known = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const Kept& one) { return one.weights == weights; });
+    if (known != kept_.end()) {
+      std::rotate(known, known + 1, kept_.end());  // used last: freed last
+      return kept_.back().buffer;
     }
-    const std::optional<std::size_t> buffer = team_.team->prepare(request);
-    if (!buffer) {
+    if (kept_.size() >= kept_most) drop_oldest();
+    std::optional<std::size_t> buffer = place(weights);
+    while (!buffer && !kept_.empty()) {
+      drop_oldest();
+      buffer = place(weights);
+    }
+    if (buffer) {
+      kept_.push_back({weights, *buffer});
+    } else {
       session_.say(fmt::format("no room for pages dealt {} over nodes {}", text_of(weights),
                                fmt::join(nodes_, ":")));
     }
-    buffers_[weights] = buffer;
     return buffer;
   }
-  [[nodiscard]] const std::vector<int>& nodes() const { return nodes_; }
-  [[nodiscard]] PlacedTeam& team() const { return team_; }
+  std::optional<std::size_t> place(const Weights& weights) {
+    BufferRequest request{session_.load_bytes(threads()), PageKind::small, {}};
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (weights[i] > 0) request.nodes.push_back({static_cast<NodeId>(nodes_[i]), weights[i]});
+    }
+    return team_.team->prepare(request);
+  }
+  void drop_oldest() {
+    team_.team->drop(kept_.front().buffer);
+    kept_.erase(kept_.begin());
+  }
 
- private:
   Session& session_;
   PlacedTeam& team_;
   std::vector<int> nodes_;
-  std::map<Weights, std::optional<std::size_t>> buffers_;
+  std::vector<Kept> kept_;  // the one used last stands last
 };
 
 Weights only(std::size_t index, std::size_t count) {
@@ -70,7 +99,7 @@ Weights only(std::size_t index, std::size_t count) {
 }
 
 struct Way {
-  std::string name;  // best, dram, equal, kernel
+  std::string name;  // best, first, equal, kernel
   Weights weights;
 };
 
@@ -82,18 +111,17 @@ Task way_task(const std::shared_ptr<Weigher>& weigher, const Mix& mix, const Way
   cell.nodes = weigher->nodes();
   cell.id = fmt::format("interleave/{}/{}", mix.name, way.name);
   cell.label = fmt::format("{}: {} ({})", mix.name, text_of(way.weights), way.name);
-  cell.threads = weigher->team().team->size();
+  cell.threads = weigher->threads();
   cell.pages = name_of(PageKind::small);
   for (std::size_t i = 0; i < way.weights.size(); ++i) {
     cell.extra[fmt::format("weight_node{}", weigher->nodes()[i])] = way.weights[i];
   }
-  const std::size_t buffer = *weigher->buffer_of(way.weights);
-  task.measure = [weigher, buffer, mix] {
-    const LoadRate rate = weigher->sample(buffer, mix);
+  task.measure = [weigher, weights = way.weights, mix] {
+    const LoadRate rate = weigher->sample(weights, mix);
     return Measured{rate.traffic_gbps, rate.application_gbps};
   };
-  task.finish = [weigher, buffer](Cell& done) {
-    const PlacementReport report = weigher->team().team->report(buffer);
+  task.finish = [weigher, weights = way.weights](Cell& done) {
+    const PlacementReport report = weigher->report(weights);
     for (Flag& flag : check_placement(done.label, report, PageKind::small)) {
       done.flags.push_back(std::move(flag));
     }
@@ -102,11 +130,22 @@ Task way_task(const std::shared_ptr<Weigher>& weigher, const Mix& mix, const Way
   return task;
 }
 
-std::vector<Way> ways_of(const WeightSearch& search, const std::vector<double>& alone) {
-  std::vector<Way> ways = {{"best", search.best.weights}, {"first", search.first.weights}};
-  ways.push_back({"equal", search.equal.weights});
-  ways.push_back({"kernel", kernel_weights(alone)});
-  return ways;
+// All nodes of the fastest tier alike, and nothing elsewhere.
+Weights fastest_tier(const Session& session) {
+  Weights weights;
+  const int fastest = session.node(session.nodes().front()).tier;
+  for (const int node : session.nodes()) {
+    weights.push_back(session.node(node).tier == fastest ? 1 : 0);
+  }
+  return weights;
+}
+
+std::vector<Way> ways_of(const Session& session, const WeightSearch& search,
+                         const std::vector<double>& alone) {
+  return {{"best", search.best.weights},
+          {"first", fastest_tier(session)},
+          {"equal", search.equal.weights},
+          {"kernel", kernel_weights(alone)}};
 }
 
 std::string sysfs_line(const Weights& weights, const std::vector<int>& nodes) {
@@ -198,8 +237,7 @@ ModePart interleave_part(Session& session) {
     if (session.options.smoke) limits.tries_most = 4;
     const auto measure = [&](const Weights& weights) { return weigher->measure(weights, mix); };
     const WeightSearch search = find_weights(alone, measure, limits);
-    for (const Way& way : ways_of(search, alone)) {
-      if (!weigher->buffer_of(way.weights)) continue;
+    for (const Way& way : ways_of(session, search, alone)) {
       part.tasks.push_back(way_task(weigher, mix, way));
     }
     all.push_back({mix, search});

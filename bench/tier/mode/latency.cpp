@@ -28,6 +28,9 @@ Cell latency_cell(const Session& session, int cpu_node, int memory_node, ChaseOr
   cell.threads = 1;
   cell.id = fmt::format("latency/cpu{}/node{}/{}/{}/{}", cpu_node, memory_node, cell.pages,
                         name_of(order), chains);
+  if (session.options.spacing != chase_spacing) {
+    cell.id += fmt::format("/s{}", session.options.spacing);
+  }
   cell.label = fmt::format("node {} from CPU node {}, {}{}", memory_node, cpu_node, name_of(order),
                            chains > 1 ? fmt::format(", {} chains", chains) : "");
   cell.extra["chains"] = static_cast<double>(chains);

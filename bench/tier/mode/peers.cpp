@@ -15,7 +15,6 @@
 namespace cxltier::bench {
 namespace {
 
-constexpr std::size_t peer_spacing = 256;
 constexpr std::size_t mib = std::size_t{1} << 20;
 
 Cell peer_cell(const char* id, const char* label, Better better) {
@@ -47,7 +46,7 @@ void add_chase(Session& session, std::vector<Task>& tasks) {
   if (!own || !peer) return session.say("no memory for two chases of 256 MiB");
   auto pair = std::make_shared<ChasePair>(ChasePair{std::move(*own), std::move(*peer), {}, {}});
   pair->own = Chase::build(pair->own_buffer.bytes(),
-                           {ChaseOrder::page_local, peer_spacing, session.options.seed});
+                           {ChaseOrder::page_local, chase_spacing, session.options.seed});
   pair->peer.emplace(pair->peer_buffer.bytes(), session.options.seed + 1);
   const unsigned cpu = session.cpu_node(0).cpus.front();
   Task task;
@@ -102,7 +101,7 @@ class OwnStreams {
 void add_streams(Session& session, std::vector<Task>& tasks) {
   int error = 0;
   // Each of the three arrays is 4 x the last-level cache, as STREAM asks.
-  const std::size_t bytes = 3 * session.chase_bytes();
+  const std::size_t bytes = 3 * session.used_bytes();
   std::optional<Buffer> memory = Buffer::make({bytes, session.options.pages, {}}, error);
   if (!memory) return session.say("no memory for STREAM's arrays");
   auto pair =

@@ -12,6 +12,7 @@
 namespace cxltier::bench {
 namespace {
 
+constexpr double floor_noise = 0.9;
 constexpr double order_invalid_share = 0.98;
 constexpr double order_suspect_share = 1.05;
 constexpr double placement_least = 0.99;
@@ -69,7 +70,8 @@ Severity worst_of(std::span<const Flag> flags) noexcept {
 
 Flags check_latency_floor(std::string_view subject, double latency_ns, double llc_latency_ns) {
   const double floor = llc_latency_ns > 0 ? llc_latency_ns : llc_latency_least_ns;
-  if (latency_ns <= 0 || latency_ns >= floor) return {};
+  const double least = llc_latency_ns > 0 ? floor * floor_noise : floor;
+  if (latency_ns <= 0 || latency_ns >= least) return {};
   const char* what =
       llc_latency_ns > 0 ? "the last-level cache of this host" : "any server's last-level cache";
   return {measured(flag("latency_floor", Severity::invalid, subject), latency_ns, floor,

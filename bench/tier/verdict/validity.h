@@ -60,7 +60,7 @@ using Flags = std::vector<Flag>;
 // cache's own latency was not measured; a part that answers faster would change it.
 inline constexpr double llc_latency_least_ns = 20;
 
-// `llc_latency_ns` 0: not measured.
+// Below it by more than a tenth, which is noise.  `llc_latency_ns` 0: not measured.
 [[nodiscard]] Flags check_latency_floor(std::string_view subject, double latency_ns,
                                         double llc_latency_ns);
 

@@ -25,7 +25,8 @@ TEST(Options, DefaultsAreTheOverview) {
   EXPECT_EQ(options.wrong, "");
   EXPECT_EQ(options.mode, "overview");
   EXPECT_EQ(options.time_s, 55);
-  EXPECT_EQ(options.rounds, 9);
+  EXPECT_EQ(options.rounds, 15);
+  EXPECT_EQ(parse_options({"latency"}).rounds, 9);
 }
 
 TEST(Options, BothWaysOfGivingAValue) {
