@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "bench/tier/host/processors.h"
 #include "bench/tier/kernel/random.h"
 
 namespace cxltier::bench {
@@ -70,6 +71,7 @@ class Rounds {
   }
 
   void take_sample(Task& task) {
+    if (task.cpu >= 0) pin_thread(static_cast<unsigned>(task.cpu));
     const DisturbanceWatch watch(timer_, task.measurer);
     const Measured measured = task.measure();
     Sample sample;

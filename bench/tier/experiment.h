@@ -31,6 +31,7 @@ struct Task {
   std::function<Measured()> measure;
   std::function<void(Cell&)> finish;  // after the last round: placement, quantiles; may be empty
   Measurer measurer = Measurer::caller;
+  int cpu = -1;  // where the caller's thread is to be, before anything is watched; -1: anywhere
 };
 
 struct Plan {

@@ -87,6 +87,20 @@ std::string text_form(const Document& document, const Options& options,
   return text;
 }
 
+// What makes a comparison one of machines or settings, and not of days.
+std::string difference_of(const Document& now, const Document& before) {
+  std::string lines;
+  const auto compare_text = [&](const char* what, const std::string& a, const std::string& b) {
+    if (a != b) lines += fmt::format("  differs: {}: {} now, {} before\n", what, a, b);
+  };
+  compare_text("processor", now.machine.cpu_model, before.machine.cpu_model);
+  compare_text("kernel", now.machine.kernel, before.machine.kernel);
+  compare_text("hypervisor", now.machine.hypervisor, before.machine.hypervisor);
+  compare_text("loads", now.settings.kernel, before.settings.kernel);
+  compare_text("pages", now.settings.pages, before.settings.pages);
+  return lines;
+}
+
 // Without a mode the references are what was asked for, and nothing is measured.
 bool only_references(const Options& options) {
   return !options.references.empty() && !options.mode_given;
@@ -106,7 +120,8 @@ int run(const Options& options) {
   }
   std::string text = text_form(document, options, references);
   if (before) {
-    const std::string comparison = text_of(compare(document, *before), options.compare_path);
+    const std::string comparison = text_of(compare(document, *before), options.compare_path) +
+                                   difference_of(document, *before);
     // Data stays parsable: beside JSON and CSV the verdicts go to stderr.
     if (options.form == OutputForm::table) {
       text += comparison;

@@ -67,9 +67,8 @@ Task touch_task(Session& session, const TouchShape& shape) {
   task.cell.companion_unit = "GB/s";
   task.cell.nodes = {shape.node};
   task.cell.pages = name_of(shape.pages);
-  const unsigned cpu = session.cpu_node(session.nearest_cpu_node(shape.node)).cpus.front();
-  task.measure = [shape, cpu] {
-    pin_thread(cpu);
+  task.cpu = static_cast<int>(session.cpu_node(session.nearest_cpu_node(shape.node)).cpus.front());
+  task.measure = [shape] {
     const double seconds = touch_seconds(shape);
     const double bytes = static_cast<double>(shape.bytes);
     return Measured{seconds * 1e9 / (bytes / 4096), bytes / seconds * 1e-9};

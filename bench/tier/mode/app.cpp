@@ -65,7 +65,6 @@ Task triad_task(Session& session, const std::shared_ptr<Place>& place, int node)
   const std::size_t count = place->bytes().size() / (3 * sizeof(double)) / 8 * 8;
   auto* const a = reinterpret_cast<double*>(place->bytes().data());
   task.measure = [&session, place, a, count] {
-    pin_thread(place->cpu);
     const double passes = rate_of(session.options.sample_ms, 1, [&](std::uint64_t) {
       stream_triad({a, a + count, a + 2 * count}, 3.0, count);
     });
@@ -81,7 +80,6 @@ Task updates_task(Session& session, const std::shared_ptr<Place>& place, int nod
   const std::span<std::uint64_t> table(words, place->bytes().size() / 8);
   auto seed = std::make_shared<std::uint64_t>(session.options.seed);
   task.measure = [&session, place, table, seed] {
-    pin_thread(place->cpu);
     const double rate = rate_of(session.options.sample_ms, 50'000, [&](std::uint64_t updates) {
       *seed += random_updates(table, updates, HotSet{}, *seed) + 1;
     });
@@ -98,7 +96,6 @@ Task zipf_task(Session& session, const std::shared_ptr<Place>& place, int node) 
       std::make_shared<std::vector<std::uint32_t>>(session.options.smoke ? 4096 : 200'000);
   fill_zipf_visits(*visits, place->bytes().size() / 64, session.options.seed);
   task.measure = [&session, place, visits] {
-    pin_thread(place->cpu);
     const double passes = rate_of(session.options.sample_ms, 1, [&](std::uint64_t) {
       const std::uint64_t last = zipf_chase(place->bytes().data(), *visits);
       asm volatile("" ::"r"(last));
@@ -116,7 +113,6 @@ void add_graph_tasks(Session& session, const std::shared_ptr<Place>& place, int 
   Task search;
   search.cell = app_cell("bfs", "M edges/s", node);
   search.measure = [&session, place, graph] {
-    pin_thread(place->cpu);
     const double searches = rate_of(session.options.sample_ms, 1,
                                     [&](std::uint64_t) { (void)breadth_first(*graph, 0); });
     return Measured{searches * static_cast<double>(graph->targets.size()) * 1e-6, 0};
@@ -125,7 +121,6 @@ void add_graph_tasks(Session& session, const std::shared_ptr<Place>& place, int 
   Task rank;
   rank.cell = app_cell("pagerank", "M edges/s", node);
   rank.measure = [&session, place, graph] {
-    pin_thread(place->cpu);
     const double sweeps = rate_of(session.options.sample_ms, 1,
                                   [&](std::uint64_t) { (void)page_rank_sweep(*graph); });
     return Measured{sweeps * static_cast<double>(graph->targets.size()) * 1e-6, 0};
@@ -135,6 +130,7 @@ void add_graph_tasks(Session& session, const std::shared_ptr<Place>& place, int 
 
 void add_placement(const std::shared_ptr<Place>& place, PageKind pages, Task& task) {
   task.cell.pages = name_of(pages);
+  task.cpu = static_cast<int>(place->cpu);
   task.finish = [place, pages](Cell& cell) {
     const PlacementReport report = place->buffer->report();
     for (Flag& flag : check_placement(cell.label, report, pages)) {

@@ -89,8 +89,8 @@ Task point_task(Session& session, const CurveUse& use, const Mix& mix, std::uint
   const std::vector<LoadOrder> orders(
       use.cpus.load.size(),
       LoadOrder{use.team->buffer_of.at(use.node), mix, delay, LoadOrder::State::running});
+  task.cpu = static_cast<int>(use.cpus.latency);
   task.measure = [&session, use, orders] {
-    pin_thread(use.cpus.latency);
     return sample_loaded(session, *use.place, *use.team->team, orders, std::nullopt);
   };
   task.finish = [&session, use](Cell& cell) {
@@ -129,8 +129,8 @@ void add_pair(Session& session, const CurveUse& use, int other, std::vector<Task
     task.cell.mix = "R";
     task.cell.threads = orders.size();
     const std::size_t buffer = use.team->buffer_of.at(use.node);
+    task.cpu = static_cast<int>(use.cpus.latency);
     task.measure = [&session, use, orders, buffer] {
-      pin_thread(use.cpus.latency);
       return sample_loaded(session, *use.place, *use.team->team, orders, buffer);
     };
     tasks.push_back(std::move(task));

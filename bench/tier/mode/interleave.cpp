@@ -148,13 +148,23 @@ std::vector<Way> ways_of(const Session& session, const WeightSearch& search,
           {"kernel", kernel_weights(alone)}};
 }
 
+// The kernel knows no weight of 0: a node that gets nothing is left out of the program's nodes.
 std::string sysfs_line(const Weights& weights, const std::vector<int>& nodes) {
-  std::string line = "as root, for programs that use weighted interleave:";
+  std::vector<std::string> writes;
+  std::vector<int> left_out;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    line += fmt::format(" echo {} >/sys/kernel/mm/mempolicy/weighted_interleave/node{};",
-                        std::max(weights[i], 1u), nodes[i]);
+    if (weights[i] == 0) {
+      left_out.push_back(nodes[i]);
+      continue;
+    }
+    writes.push_back(fmt::format("echo {} >/sys/kernel/mm/mempolicy/weighted_interleave/node{}",
+                                 weights[i], nodes[i]));
   }
-  line.pop_back();
+  std::string line = fmt::format("as root, for programs that use weighted interleave: {}",
+                                 fmt::join(writes, "; "));
+  if (!left_out.empty()) {
+    line += fmt::format("; and leave node {} out of their nodes", fmt::join(left_out, ", "));
+  }
   return line;
 }
 

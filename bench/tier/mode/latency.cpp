@@ -64,8 +64,8 @@ Task latency_task(Session& session, std::size_t cpu_index, int memory_node, Chas
   Task task;
   task.cell =
       latency_cell(session, static_cast<int>(index_of(from.node)), memory_node, order, chains);
-  task.measure = [&session, cpu, place, chains] {
-    pin_thread(cpu);
+  task.cpu = static_cast<int>(cpu);
+  task.measure = [&session, place, chains] {
     return Measured{session.sample_latency(place->chase, chains, session.options.sample_ms), 0};
   };
   task.finish = [&session, cpu, place, chains](Cell& cell) {

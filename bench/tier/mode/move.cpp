@@ -71,7 +71,8 @@ class Shuttle {
 // The range keeps its binding to `node`: move_pages goes over it, and only new faults obey it.
 std::shared_ptr<Shuttle> make_shuttle(Session& session, int node, PageKind pages) {
   int error = 0;
-  const std::size_t bytes = session.options.smoke ? 4 * mib : 32 * mib;
+  const std::size_t asked = session.options.buffer_bytes;
+  const std::size_t bytes = asked != 0 ? std::max(asked, 4 * mib) : 32 * mib;
   std::optional<Buffer> buffer =
       Buffer::make({bytes, pages, {{static_cast<NodeId>(node), 1}}}, error);
   if (!buffer) {

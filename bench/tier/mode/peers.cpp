@@ -48,13 +48,12 @@ void add_chase(Session& session, std::vector<Task>& tasks) {
   pair->own = Chase::build(pair->own_buffer.bytes(),
                            {ChaseOrder::page_local, chase_spacing, session.options.seed});
   pair->peer.emplace(pair->peer_buffer.bytes(), session.options.seed + 1);
-  const unsigned cpu = session.cpu_node(0).cpus.front();
   Task task;
   task.cell = peer_cell("chase", "chase, ours and multichase's method", Better::lower);
   task.cell.companion_unit = "ns, multichase's method";
   auto turn = std::make_shared<int>(0);
-  task.measure = [&session, pair, cpu, turn] {
-    pin_thread(cpu);
+  task.cpu = static_cast<int>(session.cpu_node(0).cpus.front());
+  task.measure = [&session, pair, turn] {
     const double ms = session.options.sample_ms;
     const bool peer_first = (*turn)++ % 2 == 1;
     double theirs = peer_first ? pair->peer->sample_ns(ms, session.timer) : 0;
@@ -121,6 +120,7 @@ void add_streams(Session& session, std::vector<Task>& tasks) {
         Loop{"triad", "triad, ours and STREAM's method", "triad", &StreamPass::triad_gbps}}) {
     Task task;
     task.measurer = Measurer::team;
+    task.cpu = static_cast<int>(pair->cpus.front());  // STREAM's method works there itself
     task.cell = peer_cell(loop.id, loop.label, Better::higher);
     task.cell.companion_unit = "GB/s, STREAM's method";
     task.cell.threads = pair->cpus.size();

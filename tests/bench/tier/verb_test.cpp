@@ -119,6 +119,28 @@ TEST_F(BenchVerb, AReferenceIsShownWithoutMeasuring) {
   EXPECT_TRUE(holds(bench("--reference list").out, "amd-turin-vistara"));
 }
 
+TEST_F(BenchVerb, AContainerThatRefusesPoliciesIsSaidAndNotAFailure) {
+  const Outcome outcome = bench("latency --smoke", "'" CXLTIER_REFUSE_CALLS "'");
+  if (outcome.status == 77) GTEST_SKIP() << outcome.err;
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "idle latency, ns"));
+  EXPECT_TRUE(holds(outcome.out, "where the pages are could not be asked (move_pages is refused)"))
+      << outcome.out;
+}
+
+TEST_F(BenchVerb, AnOrdinaryUserWithoutCapabilitiesMeasures) {
+  const char* const nobody =
+      "setpriv --reuid=65534 --clear-groups --bounding-set=-all "
+      "--inh-caps=-all --no-new-privs";
+  std::filesystem::permissions(scratch_, std::filesystem::perms::all);
+  const std::string trial =
+      std::string(nobody) + " '" CXLTIER_COMMAND "' --version >/dev/null 2>&1";
+  if (std::system(trial.c_str()) != 0) GTEST_SKIP() << "not root, or another user can run nothing";
+  const Outcome outcome = bench("latency --smoke --json", nobody);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "not root: prefetchers stay as they are"));
+}
+
 TEST_F(BenchVerb, OneCpuIsSaidAndNotAFailure) {
   if (std::system("taskset -c 0 true 2>/dev/null") != 0) GTEST_SKIP() << "no taskset here";
   const Outcome outcome = bench("--smoke", "taskset -c 0");
