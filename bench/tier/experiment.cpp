@@ -78,7 +78,9 @@ class Rounds {
     sample.host = watch.end();
     sample.value = measured.value;
     sample.companion = measured.companion;
-    sample.causes = causes_of(sample.host, plan_.limits);
+    DisturbanceLimits limits = plan_.limits;
+    limits.involuntary_per_s += task.switches_own_per_s;
+    sample.causes = causes_of(sample.host, limits);
     task.cell.samples.push_back(std::move(sample));
   }
 

@@ -31,6 +31,8 @@ struct Task {
   std::function<Measured()> measure;
   std::function<void(Cell&)> finish;  // after the last round: placement, quantiles; may be empty
   Measurer measurer = Measurer::caller;
+  // Context switches per second that the task makes itself, by starting threads.
+  double switches_own_per_s = 0;
   int cpu = -1;  // where the caller's thread is to be, before anything is watched; -1: anywhere
 };
 

@@ -134,7 +134,9 @@ std::size_t Session::chase_bytes() const {
 
 std::size_t Session::load_bytes(std::size_t threads) const {
   if (options.smoke) return options.buffer_bytes;
-  return std::clamp(used_bytes() / std::max<std::size_t>(threads, 1), 16 * mib, 256 * mib);
+  // A mix walks up to three streams, each of which is to be 4 x the last-level cache.
+  const std::size_t all = options.buffer_bytes != 0 ? options.buffer_bytes : 3 * used_bytes();
+  return std::clamp(all / std::max<std::size_t>(threads, 1), 16 * mib, 256 * mib);
 }
 
 void Session::say(const std::string& uncertainty) {
@@ -175,11 +177,15 @@ PlacedTeam& Session::team_on(const std::string& name, const std::vector<unsigned
   if (!placed.team) placed.team = std::make_unique<LoadTeam>(cpus, *kernel);
   for (const int id : nodes) {
     if (placed.buffer_of.count(id) != 0) continue;
-    const BufferRequest request{
-        load_bytes(cpus.size()), options.pages, {{static_cast<NodeId>(id), 1}}};
-    const std::optional<std::size_t> index = placed.team->prepare(request);
+    BufferRequest request{load_bytes(cpus.size()), options.pages, {{static_cast<NodeId>(id), 1}}};
+    std::optional<std::size_t> index = placed.team->prepare(request);
+    while (!index && request.bytes > 8 * mib) {  // a small node
+      request.bytes /= 2;
+      index = placed.team->prepare(request);
+    }
     if (index) {
       placed.buffer_of[id] = *index;
+      placed.bytes_of[id] = request.bytes;
     } else {
       say(fmt::format("node {}: no room for {} load buffers of {} MiB", id, cpus.size(),
                       request.bytes / mib));
@@ -211,10 +217,10 @@ LoadRate Session::sample_rate(LoadTeam& team, const std::vector<LoadOrder>& orde
   return team.rate(from, to);
 }
 
-// The floor under all latencies: a quarter of the last-level cache, which a virtual machine may own
-// only a part of.
+// The floor under all latencies: an eighth of the last-level cache, since a virtual machine may own
+// only a part of it.
 void Session::measure_cache_latency() {
-  const auto bytes = static_cast<std::size_t>(processors.llc_bytes / 4) * (chase_spacing / 64);
+  const auto bytes = static_cast<std::size_t>(processors.llc_bytes / 8) * (chase_spacing / 64);
   int error = 0;
   if (bytes < mib) return;
   std::optional<Buffer> buffer = Buffer::make({bytes, PageKind::thp, {}}, error);
@@ -223,7 +229,7 @@ void Session::measure_cache_latency() {
       Chase::build(buffer->bytes(), {ChaseOrder::page_local, chase_spacing, options.seed});
   if (!chase) return;
   std::vector<double> values;
-  for (int i = 0; i < 5; ++i) values.push_back(sample_latency(*chase, 1, 4));
+  for (int i = 0; i < 15; ++i) values.push_back(sample_latency(*chase, 1, 2));
   document.settings.llc_latency_ns = *std::min_element(values.begin(), values.end());
 }
 

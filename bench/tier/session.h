@@ -41,6 +41,7 @@ struct PlacedChase {
 struct PlacedTeam {
   std::unique_ptr<LoadTeam> team;
   std::map<int, std::size_t> buffer_of;  // by memory node
+  std::map<int, std::size_t> bytes_of;   // of one thread's buffer there
 };
 
 class Session {

@@ -39,7 +39,7 @@ Task bandwidth_task(Session& session, Cell cell, const TeamUse& use) {
     return Measured{rate.traffic_gbps, rate.application_gbps};
   };
   task.finish = [&session, use](Cell& done) {
-    const std::size_t each = session.load_bytes(use.team->team->size());
+    const std::size_t each = use.team->bytes_of.at(use.node);
     const double bytes = static_cast<double>(each * use.threads);
     session.finish_team(done, *use.team, use.team->buffer_of.at(use.node), bytes);
     if (use.mix.store == Mix::Store::non_temporal && !session.kernel->has_nt_stores) {

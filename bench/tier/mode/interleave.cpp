@@ -47,7 +47,7 @@ class Weigher {
   [[nodiscard]] std::size_t threads() const { return team_.team->size(); }
 
  private:
-  static constexpr std::size_t kept_most = 16;
+  static constexpr std::size_t kept_most = 8;
   struct Kept {
     Weights weights;
     std::size_t buffer = 0;

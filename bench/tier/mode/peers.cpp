@@ -120,6 +120,7 @@ void add_streams(Session& session, std::vector<Task>& tasks) {
         Loop{"triad", "triad, ours and STREAM's method", "triad", &StreamPass::triad_gbps}}) {
     Task task;
     task.measurer = Measurer::team;
+    task.switches_own_per_s = 400;  // twenty groups of threads, and ten windows that end by waking
     task.cpu = static_cast<int>(pair->cpus.front());  // STREAM's method works there itself
     task.cell = peer_cell(loop.id, loop.label, Better::higher);
     task.cell.companion_unit = "GB/s, STREAM's method";

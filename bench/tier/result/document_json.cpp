@@ -13,8 +13,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json known(double value) { return value < 0 ? Json(nullptr) : Json(value); }
-Json positive(double value) { return value <= 0 ? Json(nullptr) : Json(value); }
+template <typename Number>
+Json known(Number value) {
+  return value < 0 ? Json(nullptr) : Json(value);
+}
+template <typename Number>
+Json positive(Number value) {
+  return value > 0 ? Json(value) : Json(nullptr);
+}
 
 Json summary_json(const Summary& s) {
   return {{"count", s.count},      {"rejected", s.rejected},
@@ -95,7 +101,7 @@ Json machine_json(const MachineRecord& machine) {
           {"hypervisor", machine.hypervisor},
           {"emulated", machine.emulated},
           {"cpus", machine.cpus},
-          {"llc_bytes", positive(static_cast<double>(machine.llc_bytes))},
+          {"llc_bytes", positive(machine.llc_bytes)},
           {"memory_bytes", machine.memory_bytes},
           {"thp", machine.thp},
           {"numa_balancing", machine.numa_balancing},
