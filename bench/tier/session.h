@@ -80,7 +80,6 @@ class Session {
   // be placed is absent from buffer_of, with a line in document.uncertainties.
   PlacedTeam& team_on(const std::string& name, const std::vector<unsigned>& cpus,
                       const std::vector<int>& nodes);
-  void release_teams() { teams_.clear(); }
 
   // Latency of one sample, in ns per load.
   double sample_latency(Chase& chase, std::size_t chains, double window_ms);

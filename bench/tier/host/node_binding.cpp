@@ -15,7 +15,6 @@ namespace {
 constexpr int mpol_default = 0;
 constexpr int mpol_bind = 2;
 constexpr int mpol_preferred_many = 5;
-constexpr int mpol_weighted_interleave = 6;
 // One more than the bits of a mask: the kernel takes one off (get_nodes in mm/mempolicy.c).
 constexpr unsigned long mask_bits = node_ids_max + 1;
 
@@ -38,10 +37,6 @@ int bind_range(void* start, std::size_t bytes, NodeId node) noexcept {
 
 int keep_range(void* start, std::size_t bytes, const NodeSet& nodes) noexcept {
   return bind_memory(start, bytes, mpol_preferred_many, nodes);
-}
-
-int interleave_range(void* start, std::size_t bytes, const NodeSet& nodes) noexcept {
-  return bind_memory(start, bytes, mpol_weighted_interleave, nodes);
 }
 
 int bind_thread(NodeId node) noexcept {

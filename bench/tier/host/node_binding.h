@@ -27,8 +27,4 @@ namespace cxltier::bench {
 [[nodiscard]] int bind_thread(NodeId node) noexcept;
 int unbind_thread() noexcept;
 
-// Future pages of the range are spread over `nodes` by the kernel's own weights
-// (MPOL_WEIGHTED_INTERLEAVE, Linux 6.9).
-[[nodiscard]] int interleave_range(void* start, std::size_t bytes, const NodeSet& nodes) noexcept;
-
 }  // namespace cxltier::bench

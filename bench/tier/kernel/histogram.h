@@ -25,11 +25,6 @@ class Histogram {
     ++count_;
     if (value > max_) max_ = value;
   }
-  void merge(const Histogram& other) noexcept {
-    for (std::size_t i = 0; i < bucket_count; ++i) buckets_[i] += other.buckets_[i];
-    count_ += other.count_;
-    max_ = other.max_ > max_ ? other.max_ : max_;
-  }
   // The value that a share `q` of all values do not exceed: the middle of its bucket.  0 if empty.
   // pre: 0 <= q <= 1
   [[nodiscard]] double quantile(double q) const noexcept {
