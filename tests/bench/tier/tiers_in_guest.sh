@@ -27,7 +27,7 @@ status=0
   '$program' bandwidth --mixes R,1:1 $common --json >bandwidth.json
   '$program' curve --mixes R --delays 0,2000 $common --json >curve.json
   '$program' interleave --mixes R $common --json >interleave.json
-  '$program' move $common --json >move.json
+  '$program' move --nodes 0,2 $common --json >move.json
   '$program' latency $common >latency.txt
 " || status=$?
 ((status == 0)) || exit "$status"
