@@ -27,7 +27,8 @@ addEventListener("load", () => {
     if (curves() >= before) faults.push("hiding a curve does nothing");
     button.click();
     if (curves() !== before) faults.push("a hidden curve does not come back");
-    const point = document.querySelector("#curve svg circle, #curve svg rect").getBoundingClientRect();
+    const mark = document.querySelector("#curve svg circle, #curve svg rect");
+    const point = mark.getBoundingClientRect();
     document.querySelector("#curve svg").dispatchEvent(new PointerEvent("pointermove",
       {clientX: point.x + point.width / 2, clientY: point.y + point.height / 2, bubbles: true}));
     if (!/ns at/.test(document.getElementById("tip").textContent)) faults.push("no tip at a point");
@@ -41,7 +42,7 @@ addEventListener("load", () => {
   filter.value = "latency";
   filter.dispatchEvent(new Event("change"));
   const some = document.querySelectorAll("#cells tr").length;
-  if (some < 2 || some >= all) faults.push(`the filter leaves ${some} of ${all} rows`);
+  if (some < 2 || some >= all) faults.push("the filter leaves " + some + " of " + all + " rows");
   if (document.documentElement.scrollWidth > innerWidth) faults.push("wider than the window");
   document.title = faults.length ? "page: " + faults.join("; ") : "page: ok";
 });
