@@ -91,6 +91,7 @@ int run_command(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
   const std::size_t own_words = count_own_words(words);
   add_run(app, exit_code, words.subspan(own_words));
+  add_bench(app, exit_code, words.subspan(own_words));
   try {
     app.parse(static_cast<int>(own_words), argv);
   } catch (const CLI::CallForHelp&) {

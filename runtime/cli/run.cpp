@@ -303,6 +303,7 @@ void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
 // Not left to CLI11, which takes arguments such as "[a,b]" apart and differs between versions in
 // what it does after "--".  Every option of `run` has one value, but for --help.
 std::size_t count_own_words(std::span<char* const> words) {
+  if (words.size() > 2 && std::string_view(words[1]) == "bench") return 2;
   if (words.size() < 2 || std::string_view(words[1]) != "run") return words.size();
   std::size_t at = 2;
   while (at < words.size()) {

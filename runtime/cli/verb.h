@@ -42,7 +42,10 @@ void add_topo(CLI::App& app, int& exit_code);
 // it starts, with its arguments, and must outlive the parsing.
 void add_run(CLI::App& app, int& exit_code, std::span<char* const> command);
 
-// How many of the words, from argv[0] on, are ours to parse: all, but for `run`.
+// `bench` parses none of its words: they are those of the program that it starts.
+void add_bench(CLI::App& app, int& exit_code, std::span<char* const> words);
+
+// How many of the words, from argv[0] on, are ours to parse: all, but for `run` and `bench`.
 [[nodiscard]] std::size_t count_own_words(std::span<char* const> words);
 
 }  // namespace cxltier

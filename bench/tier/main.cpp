@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cxltier-bench: what `cxltier bench` runs.
+//
+// Exit status: 0 measured; 1 the measurement failed, or a file could not be written; 2 usage.  A
+// figure that a rule calls invalid does not make the run a failure: it is said beside the figure.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/tier/mode/mode.h"
+#include "bench/tier/options.h"
+#include "bench/tier/reference/reference.h"
+#include "bench/tier/result/comparison.h"
+#include "bench/tier/result/html.h"
+#include "bench/tier/result/profile.h"
+#include "bench/tier/result/table.h"
+#include "bench/tier/session.h"
+
+namespace cxltier::bench {
+namespace {
+
+constexpr int exit_ok = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+void complain(const std::string& text) { fmt::print(stderr, "cxltier: bench: {}\n", text); }
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (!file) {
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+}
+
+// std::invalid_argument: the user named a file that is no result.
+Document read_result(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw std::invalid_argument(
+        fmt::format("--compare: cannot read {}: {}", path, std::strerror(errno)));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string fault;
+  std::optional<Document> document = parse_document(text, fault);
+  if (!document) {
+    throw std::invalid_argument(fmt::format(
+        "--compare: {} {}; give it a file that `cxltier bench --json` wrote", path, fault));
+  }
+  return std::move(*document);
+}
+
+Document measure(const Options& options) {
+  const double start = now_s();
+  Session session(options);
+  session.document.started = utc_now();
+  run_mode(session);
+  session.document.duration_s = now_s() - start;
+  return std::move(session.document);
+}
+
+std::string text_form(const Document& document, const Options& options,
+                      const std::vector<Document>& references) {
+  if (options.form == OutputForm::json) return json_of(document);
+  if (options.form == OutputForm::csv) return csv_of(document);
+  std::string text = table_of(document);
+  for (const Document& reference : references) text += "\n---\n" + table_of(reference);
+  return text;
+}
+
+// What makes a comparison one of machines or settings, and not of days.
+std::string difference_of(const Document& now, const Document& before) {
+  std::string lines;
+  const auto compare_text = [&](const char* what, const std::string& a, const std::string& b) {
+    if (a != b) lines += fmt::format("  differs: {}: {} now, {} before\n", what, a, b);
+  };
+  compare_text("processor", now.machine.cpu_model, before.machine.cpu_model);
+  compare_text("kernel", now.machine.kernel, before.machine.kernel);
+  compare_text("hypervisor", now.machine.hypervisor, before.machine.hypervisor);
+  compare_text("loads", now.settings.kernel, before.settings.kernel);
+  compare_text("pages", now.settings.pages, before.settings.pages);
+  return lines;
+}
+
+// Without a mode the references are what was asked for, and nothing is measured.
+bool only_references(const Options& options) {
+  return !options.references.empty() && !options.mode_given;
+}
+
+int run(const Options& options) {
+  std::optional<Document> before;
+  if (!options.compare_path.empty()) before = read_result(options.compare_path);
+  std::vector<Document> references;
+  for (const std::string& name : options.references) references.push_back(read_reference(name));
+  Document document;
+  if (only_references(options)) {
+    document = std::move(references.front());
+    references.erase(references.begin());
+  } else {
+    document = measure(options);
+  }
+  std::string text = text_form(document, options, references);
+  if (before) {
+    const std::string comparison = text_of(compare(document, *before), options.compare_path) +
+                                   difference_of(document, *before);
+    // Data stays parsable: beside JSON and CSV the verdicts go to stderr.
+    if (options.form == OutputForm::table) {
+      text += comparison;
+    } else {
+      std::fputs(comparison.c_str(), stderr);
+    }
+  }
+  if (!options.html_path.empty()) {
+    if (references.empty() && !only_references(options)) {
+      references.push_back(read_reference("intel-snc4-eurosys24"));
+    }
+    write_file(options.html_path, html_of(document, references));
+  }
+  if (!options.save_path.empty()) write_file(options.save_path, profile_of(document));
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return exit_ok;
+  complain(fmt::format("cannot write the output: {}", std::strerror(errno)));
+  return exit_failed;
+}
+
+int run_main(const std::vector<std::string>& words) {
+  const Options options = parse_options(words);
+  if (options.exit_text) {
+    std::fputs(options.exit_text->c_str(), stdout);
+    return std::fflush(stdout) == 0 ? exit_ok : exit_failed;
+  }
+  if (!options.wrong.empty()) {
+    complain(options.wrong);
+    return exit_usage;
+  }
+  try {
+    return run(options);
+  } catch (const std::invalid_argument& wrong) {
+    complain(wrong.what());
+    return exit_usage;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return exit_failed;
+  }
+}
+
+}  // namespace
+}  // namespace cxltier::bench
+
+int main(int argc, char** argv) { return cxltier::bench::run_main({argv + 1, argv + argc}); }

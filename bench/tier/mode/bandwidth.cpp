@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bandwidth: a team of one thread per core, each with a buffer of its own on the asked node.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bench/tier/mode/mode.h"
+
+namespace cxltier::bench {
+namespace {
+
+// A team that is shared by many tasks: by name in the session.
+struct TeamUse {
+  PlacedTeam* team = nullptr;
+  int node = 0;
+  Mix mix;
+  std::size_t threads = 0;  // that load; the others rest
+};
+
+std::vector<LoadOrder> orders_of(const TeamUse& use) {
+  std::vector<LoadOrder> orders(use.team->team->size());
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    orders[i] = {use.team->buffer_of.at(use.node), use.mix, 0,
+                 i < use.threads ? LoadOrder::State::running : LoadOrder::State::idle};
+  }
+  return orders;
+}
+
+Task bandwidth_task(Session& session, Cell cell, const TeamUse& use) {
+  Task task;
+  task.cell = std::move(cell);
+  task.measurer = Measurer::team;
+  task.cell.threads = use.threads;
+  task.cell.pages = name_of(session.options.pages);
+  task.measure = [&session, use, orders = orders_of(use)] {
+    const LoadRate rate = session.sample_rate(*use.team->team, orders, session.options.sample_ms);
+    return Measured{rate.traffic_gbps, rate.application_gbps};
+  };
+  task.finish = [&session, use](Cell& done) {
+    const std::size_t each = use.team->bytes_of.at(use.node);
+    const double bytes = static_cast<double>(each * use.threads);
+    session.finish_team(done, *use.team, use.team->buffer_of.at(use.node), bytes);
+    if (use.mix.store == Mix::Store::non_temporal && !session.kernel->has_nt_stores) {
+      session.say("no non-temporal stores here: nt mixes are ordinary stores, counted as such");
+    }
+  };
+  return task;
+}
+
+void check_peaks(Session& session) {
+  for (Cell& cell : session.document.cells) {
+    if (cell.quantity != "bandwidth" || cell.nodes.size() != 1) continue;
+    const int node = cell.nodes.front();
+    const auto peak = session.options.peaks.find(node);
+    const double known = peak == session.options.peaks.end() ? 0 : peak->second;
+    for (Flag& flag : check_bandwidth_peak(cell.label, cell.summary.median, known,
+                                           session.node(node).firmware_read_gbps)) {
+      cell.flags.push_back(std::move(flag));
+    }
+  }
+  if (session.options.peaks.empty()) {
+    session.say(
+        "the theoretical peak is not visible without root: give it with --peak, and bandwidth is "
+        "checked against it");
+  }
+}
+
+std::vector<std::size_t> thread_steps(std::size_t most) {
+  std::set<std::size_t> steps = {most};
+  for (std::size_t n = 1; n < most; n *= 2) steps.insert(n);
+  return {steps.begin(), steps.end()};
+}
+
+}  // namespace
+
+ModePart bandwidth_part(Session& session, Extent extent) {
+  ModePart part;
+  const std::vector<Mix> mixes =
+      extent == Extent::brief ? mixes_or(session, {"R", "2:1", "1:1", "W-nt", "triad"})
+                              : mixes_or(session, {"R", "2:1", "3:1", "3:2", "1:1", "4:1", "W-nt",
+                                                   "2:1nt", "1:1nt", "3:1nt", "triad", "triad-nt"});
+  for (std::size_t cpu = 0; cpu < session.processors.nodes.size(); ++cpu) {
+    const int cpu_node = static_cast<int>(index_of(session.cpu_node(cpu).node));
+    const std::vector<unsigned> cpus = load_cpus(session, cpu);
+    PlacedTeam& team =
+        session.team_on(fmt::format("bandwidth from {}", cpu_node), cpus, session.nodes());
+    for (const auto& [node, buffer] : team.buffer_of) {
+      const bool nearest = session.nearest_cpu_node(node) == cpu;
+      for (const Mix& mix : mixes) {
+        // The overview has the whole matrix for reads, and the other mixes from the nearest CPUs.
+        if (extent == Extent::brief && !nearest && mix.name != "R") continue;
+        part.tasks.push_back(bandwidth_task(session,
+                                            bandwidth_cell("bandwidth", cpu_node, node, mix),
+                                            {&team, node, mix, cpus.size()}));
+      }
+    }
+  }
+  part.conclude = check_peaks;
+  return part;
+}
+
+ModePart peak_part(Session& session) {
+  ModePart part;
+  std::vector<unsigned> cpus;
+  for (std::size_t cpu = 0; cpu < session.processors.nodes.size(); ++cpu) {
+    const std::vector<unsigned> more = load_cpus(session, cpu);
+    cpus.insert(cpus.end(), more.begin(), more.end());
+  }
+  PlacedTeam& team = session.team_on("peak", cpus, session.nodes());
+  for (const auto& [node, buffer] : team.buffer_of) {
+    for (const Mix& mix : mixes_or(session, {"R", "3:1", "2:1", "1:1", "triad", "W-nt"})) {
+      Cell cell = bandwidth_cell("peak", -1, node, mix);
+      cell.id = fmt::format("peak/node{}/{}", node, mix.name);
+      cell.label = fmt::format("node {} from all CPUs, {}", node, mix.name);
+      part.tasks.push_back(
+          bandwidth_task(session, std::move(cell), {&team, node, mix, cpus.size()}));
+    }
+  }
+  part.conclude = check_peaks;
+  return part;
+}
+
+ModePart scaling_part(Session& session) {
+  ModePart part;
+  for (const int node : session.nodes()) {
+    const std::size_t cpu = session.nearest_cpu_node(node);
+    const int cpu_node = static_cast<int>(index_of(session.cpu_node(cpu).node));
+    const std::vector<unsigned> cpus = load_cpus(session, cpu);
+    PlacedTeam& team = session.team_on(fmt::format("bandwidth from {}", cpu_node), cpus, {node});
+    if (team.buffer_of.count(node) == 0) continue;
+    for (const Mix& mix : mixes_or(session, {"R", "1:1"})) {
+      for (const std::size_t threads : thread_steps(cpus.size())) {
+        Cell cell = bandwidth_cell("scaling", cpu_node, node, mix);
+        cell.id += fmt::format("/{}t", threads);
+        cell.label += fmt::format(", {} threads", threads);
+        part.tasks.push_back(bandwidth_task(session, std::move(cell), {&team, node, mix, threads}));
+      }
+    }
+  }
+  part.conclude = check_peaks;
+  return part;
+}
+
+}  // namespace cxltier::bench

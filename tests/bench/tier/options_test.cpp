@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line: bad usage names the word and the known ones.
+#include "bench/tier/options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "bench/tier/host/buffer.h"
+#include "bench/tier/host/processors.h"
+
+namespace cxltier::bench {
+namespace {
+
+std::string wrong(const std::vector<std::string>& words) { return parse_options(words).wrong; }
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Options, DefaultsAreTheOverview) {
+  const Options options = parse_options({});
+  EXPECT_EQ(options.wrong, "");
+  EXPECT_EQ(options.mode, "overview");
+  EXPECT_EQ(options.time_s, 55);
+  EXPECT_EQ(options.rounds, 15);
+  EXPECT_EQ(parse_options({"latency"}).rounds, 9);
+}
+
+TEST(Options, BothWaysOfGivingAValue) {
+  EXPECT_EQ(parse_options({"latency", "--chains=1,16"}).chains, (std::vector<std::size_t>{1, 16}));
+  const Options options = parse_options({"--mixes", "R,1:1nt", "bandwidth"});
+  ASSERT_EQ(options.mixes.size(), 2u);
+  EXPECT_EQ(options.mixes[1].name, "1:1nt");
+  EXPECT_EQ(parse_options({"--peak", "0=307.2,2=26"}).peaks.at(2), 26);
+}
+
+TEST(Options, TheWordAndTheKnownOnesAreNamed) {
+  EXPECT_TRUE(holds(wrong({"latencies"}), "unknown mode 'latencies'; known: overview, latency"));
+  EXPECT_TRUE(holds(wrong({"--frob"}), "unknown option '--frob'; known: --nodes"));
+  EXPECT_TRUE(holds(wrong({"--mixes", "R,8:8"}), "unknown mix '8:8'; known: R, 2:1"));
+  EXPECT_TRUE(holds(wrong({"--pages", "1g"}), "unknown kind of pages '1g'; known: 4k, thp"));
+  EXPECT_TRUE(holds(wrong({"--order", "x"}), "unknown order 'x'; known: whole"));
+  EXPECT_TRUE(holds(wrong({"--kernel", "mmx"}), "'mmx' cannot run here or is unknown; known here"));
+  EXPECT_TRUE(holds(wrong({"--reference", "x"}), "unknown machine 'x'; known: intel-snc4"));
+  EXPECT_TRUE(holds(wrong({"latency", "move"}), "two modes, 'latency' and 'move'"));
+  EXPECT_TRUE(holds(wrong({"--rounds"}), "--rounds needs a value"));
+  EXPECT_TRUE(holds(wrong({"--rounds", "2"}), "'2' is not a number from 3"));
+  EXPECT_TRUE(holds(wrong({"--rounds", "4.5"}), "'4.5' is not a whole number"));
+  EXPECT_TRUE(holds(wrong({"--chains", "17"}), "'17' is not a number from 1 to 16"));
+  EXPECT_TRUE(holds(wrong({"--json=yes"}), "--json takes no value"));
+  EXPECT_TRUE(holds(wrong({"--peak", "0:300"}), "'0:300' is not NODE=GB/s"));
+  EXPECT_TRUE(holds(wrong({"--delays", ""}), "--delays: the list is empty"));
+  EXPECT_TRUE(holds(wrong({"--spacing", "96"}), "'96' is no spacing; known: 64, 128, 256"));
+}
+
+TEST(Options, HelpNamesEveryMode) {
+  const Options options = parse_options({"--help"});
+  ASSERT_TRUE(options.exit_text.has_value());
+  for (const char* const mode : {"overview", "latency", "bandwidth", "curve", "peak", "scaling",
+                                 "interleave", "alloc", "move", "app", "peers"}) {
+    EXPECT_TRUE(holds(*options.exit_text, mode)) << mode;
+  }
+}
+
+TEST(Processors, CacheSizesAsSysfsWritesThem) {
+  EXPECT_EQ(parse_cache_size("32768K\n"), 32u << 20);
+  EXPECT_EQ(parse_cache_size("1M"), 1u << 20);
+  EXPECT_EQ(parse_cache_size("512"), 512u);
+  EXPECT_EQ(parse_cache_size(""), 0u);
+  EXPECT_EQ(parse_cache_size("many"), 0u);
+}
+
+TEST(Buffer, NodesAreDealtByWeight) {
+  const std::vector<NodeWeight> nodes = {{NodeId{0}, 3}, {NodeId{2}, 1}, {NodeId{5}, 0}};
+  std::string dealt;
+  for (std::uint64_t i = 0; i < 8; ++i) dealt += std::to_string(index_of(dealt_node(nodes, i)));
+  EXPECT_EQ(dealt, "00020002");
+}
+
+TEST(Buffer, IsWhereItWasTouchedAndItsPagesAreCounted) {
+  int error = 0;
+  const std::optional<Buffer> buffer =
+      Buffer::make({std::size_t{3} << 20, PageKind::small, {}}, error);
+  ASSERT_TRUE(buffer.has_value());
+  EXPECT_EQ(buffer->bytes().size(), std::size_t{4} << 20);  // rounded up
+  const PlacementReport report = buffer->report();
+  if (report.located) {
+    EXPECT_EQ(report.share_as_asked, 1);
+    EXPECT_GT(report.pages_checked, 0u);
+  }
+  if (report.huge_known) {
+    EXPECT_EQ(report.huge_share, 0);
+  }
+}
+
+}  // namespace
+}  // namespace cxltier::bench

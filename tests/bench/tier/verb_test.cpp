@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `cxltier bench` as its users meet it: exit codes, both streams, every mode in its short form.
+// Figures are not looked at: the machine that runs this is busy.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace cxltier::bench {
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class BenchVerb : public testing::Test {
+ protected:
+  BenchVerb() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "cxltier-bench-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
+    scratch_ = pattern;
+  }
+  ~BenchVerb() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(scratch_, ignored);
+  }
+  BenchVerb(const BenchVerb&) = delete;
+  BenchVerb& operator=(const BenchVerb&) = delete;
+
+  // `before` stands in front of the command: "taskset ...", "ulimit ...;".
+  [[nodiscard]] Outcome bench(const std::string& words, const std::string& before = "") const {
+    const std::string run = "cd '" + scratch_ + "' && " + before + " '" CXLTIER_COMMAND "' bench " +
+                            words + " >out 2>err </dev/null";
+    const int status = std::system(run.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
+  }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream file(scratch_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::string scratch_;
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(BenchVerb, BadWordsAreNamedAndExitTwo) {
+  const Outcome outcome = bench("sideways");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(holds(outcome.err, "cxltier: bench: unknown mode 'sideways'; known: overview"));
+  EXPECT_EQ(bench("latency --nodes 999 --smoke").status, 2);
+  EXPECT_EQ(bench("latency --smoke --compare /nonexistent").status, 2);
+}
+
+TEST_F(BenchVerb, HelpIsTheProgramsOwn) {
+  const Outcome outcome = bench("--help");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(holds(outcome.out, "usage: cxltier bench [MODE] [OPTIONS]"));
+}
+
+TEST_F(BenchVerb, EveryModeRunsAndItsJsonHasTheSchema) {
+  for (const char* const mode : {"overview", "latency", "bandwidth", "curve", "peak", "scaling",
+                                 "interleave", "alloc", "move", "app", "peers"}) {
+    const Outcome outcome = bench(std::string(mode) + " --smoke --json");
+    ASSERT_EQ(outcome.status, 0) << mode << outcome.err;
+    EXPECT_EQ(outcome.err, "") << mode;  // no progress where there is no terminal
+    const auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json.at("schema"), "cxltier-bench");
+    EXPECT_EQ(json.at("version"), 1);
+    EXPECT_EQ(json.at("settings").at("mode"), mode);
+    EXPECT_FALSE(json.at("machine").at("nodes").empty());
+    const bool may_be_empty = std::string(mode) == "interleave" || std::string(mode) == "curve";
+    EXPECT_TRUE(may_be_empty || !json.at("cells").empty()) << mode;
+    for (const auto& cell : json.at("cells")) {
+      EXPECT_GE(cell.at("samples").size(), 3u) << cell.at("id");
+      EXPECT_TRUE(cell.at("summary").contains("ci95"));
+    }
+  }
+}
+
+TEST_F(BenchVerb, FilesOfAllKindsAreWritten) {
+  const Outcome first =
+      bench("latency --smoke --json --html page.html --save profile --reference spr-e3s");
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_TRUE(holds(read("page.html"), "<!doctype html>"));
+  EXPECT_TRUE(holds(read("profile"), "cxltier-profile 1\n"));
+  std::filesystem::rename(scratch_ + "/out", scratch_ + "/before.json");
+  const Outcome second = bench("latency --smoke --compare before.json");
+  EXPECT_EQ(second.status, 0) << second.err;
+  EXPECT_TRUE(holds(second.out, "compared with before.json"));
+  const Outcome csv = bench("latency --smoke --csv");
+  EXPECT_TRUE(holds(csv.out, "id,mode,label,quantity,unit,median"));
+}
+
+TEST_F(BenchVerb, AFileThatCannotBeWrittenIsAFailure) {
+  const Outcome outcome = bench("latency --smoke --html /nonexistent/page.html");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "cannot write /nonexistent/page.html"));
+  EXPECT_EQ(bench("--reference list >/dev/full #").status, 1);
+}
+
+TEST_F(BenchVerb, AReferenceIsShownWithoutMeasuring) {
+  const Outcome outcome = bench("--reference intel-snc4-eurosys24");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(holds(outcome.out, "published: intel-snc4-eurosys24"));
+  EXPECT_TRUE(holds(outcome.out, "invalid: cxl idle in data/cxl/log_d0_c1_w0_r0"));
+  EXPECT_TRUE(holds(bench("--reference list").out, "amd-turin-vistara"));
+}
+
+TEST_F(BenchVerb, AContainerThatRefusesPoliciesIsSaidAndNotAFailure) {
+  const Outcome outcome = bench("latency --smoke", "'" CXLTIER_REFUSE_CALLS "'");
+  if (outcome.status == 77) GTEST_SKIP() << outcome.err;
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "idle latency, ns"));
+  EXPECT_TRUE(holds(outcome.out, "where the pages are could not be asked (move_pages is refused)"))
+      << outcome.out;
+}
+
+TEST_F(BenchVerb, AnOrdinaryUserWithoutCapabilitiesMeasures) {
+  const char* const nobody =
+      "setpriv --reuid=65534 --clear-groups --bounding-set=-all "
+      "--inh-caps=-all --no-new-privs";
+  std::filesystem::permissions(scratch_, std::filesystem::perms::all);
+  const std::string trial =
+      std::string(nobody) + " '" CXLTIER_COMMAND "' --version >/dev/null 2>&1";
+  if (std::system(trial.c_str()) != 0) GTEST_SKIP() << "not root, or another user can run nothing";
+  const Outcome outcome = bench("latency --smoke --json", nobody);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "not root: prefetchers stay as they are"));
+}
+
+TEST_F(BenchVerb, OneCpuIsSaidAndNotAFailure) {
+  if (std::system("taskset -c 0 true 2>/dev/null") != 0) GTEST_SKIP() << "no taskset here";
+  const Outcome outcome = bench("--smoke", "taskset -c 0");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "one CPU: latency under load cannot be measured"));
+}
+
+}  // namespace
+}  // namespace cxltier::bench
