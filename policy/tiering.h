@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <span>
 
+#include "policy/interleave.h"
 #include "policy/leaf_map.h"
 #include "policy/presets.h"
 #include "policy/units.h"
@@ -58,8 +59,9 @@ struct TierReading {
   std::uint32_t probes = 0;           // how many batches that median is made of
   std::uint32_t read_mbps = 0;        // peak bandwidth, MB/s
   std::uint32_t write_mbps = 0;
-  Pages used{};      // what this process holds there, managed or not
-  Pages capacity{};  // what it may hold there now
+  Duplex duplex = Duplex::half;  // full: reads and writes do not share one bus (CXL)
+  Pages used{};                  // what this process holds there, managed or not
+  Pages capacity{};              // what it may hold there now
 };
 
 struct TickInput {
@@ -147,9 +149,6 @@ struct Explanation {
   Nanoseconds wait{};                // how long its back-off lasts still
   Pattern pattern = Pattern::unknown;
 };
-
-// A sentence for people, without figures: "moved up: hotter than what was there".
-[[nodiscard]] const char* text_of(Verdict verdict) noexcept;
 
 // Where new memory goes: weights by tier, in 64ths that sum up to 64.
 struct FirstPlacement {
