@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function for each phase of the picture in share_balancer.h.
+#include "policy/share_balancer.h"
+
+#include <algorithm>
+
+#include "policy/check.h"
+
+namespace cxltier {
+namespace {
+
+// Probes that make one point of the climb: 3 % noise becomes 0.7 %.  More: slower, surer.
+constexpr std::uint32_t point_probes = 32;
+// A share that has not come nearer for so many ticks will not: leaves are too large, or the mover
+// is refused.
+constexpr std::uint8_t still_max = 4;
+// Rounds over more than one pair of tiers; a pair moves the others' best point a little.
+constexpr std::uint8_t rounds_max = 3;
+// The median is less exact than the mean by the square root of pi/2.
+constexpr std::uint32_t median_factor_1024 = 1283;
+
+std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
+
+std::uint32_t permille_of(std::uint32_t part, std::uint32_t whole) {
+  return whole == 0 ? 0 : static_cast<std::uint32_t>(std::uint64_t{part} * 1000 / whole);
+}
+
+// Standard deviation of the median of `probes` batches, in thousandths of a latency.
+std::uint32_t noise_of(std::uint32_t probes, const Parameters& parameters) {
+  const std::uint64_t count = std::max(1u, probes);
+  std::uint64_t root_16 = 16;  // sixteen times the square root
+  while ((root_16 + 1) * (root_16 + 1) <= count * 256) ++root_16;
+  const std::uint64_t sigma = parameters.probe_sigma_permille;
+  return static_cast<std::uint32_t>(sigma * median_factor_1024 * 16 / 1024 / root_16);
+}
+
+std::uint32_t in_share(std::uint32_t step_1024) { return step_1024 * (share16_one / 1024); }
+
+}  // namespace
+
+ShareBalancer::Sample ShareBalancer::sample_of(const BalanceInput& input,
+                                               const Parameters& parameters) const noexcept {
+  const std::size_t fast = pair_;
+  const std::size_t slow = fast + 1;
+  const std::uint32_t both = std::max(1u, std::uint32_t{input.share[fast]} + input.share[slow]);
+  const auto part = [both](std::uint32_t share) {
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::uint64_t{share} * share16_one / both, share16_one));
+  };
+  Sample now{.x = part(input.share[fast]),
+             .x_max = part(input.share_max[fast]),
+             .fast_ps = input.latency_ps[fast],
+             .slow_ps = input.latency_ps[slow]};
+  for (std::size_t t = 0; t < input.tier_count; ++t) {
+    now.mean_ps += std::uint64_t{input.share[t]} * input.latency_ps[t];
+  }
+  now.mean_ps /= share16_one;
+  now.probes = std::max(1u, input.probes);
+  now.noise_permille = noise_of(now.probes, parameters);
+  const std::uint64_t idle = input.idle_ps[fast];
+  const std::uint32_t slack = parameters.idle_permille;
+  now.is_unloaded = idle != 0 && std::uint64_t{now.fast_ps} * 1000 <= idle * (1000 + slack) &&
+                    now.fast_ps < now.slow_ps;
+  return now;
+}
+
+bool ShareBalancer::has_arrived(const Sample& now, const Parameters& parameters) noexcept {
+  const std::uint32_t goal = std::min(target_, now.x_max);
+  const bool is_there = distance(now.x, goal) <= 2 * in_share(parameters.share_band_1024);
+  const bool is_nearer = distance(now.x, goal) + in_share(2) < distance(last_x_, goal);
+  still_ = is_nearer ? std::uint8_t{0} : static_cast<std::uint8_t>(still_ + 1);
+  last_x_ = now.x;
+  return is_there || still_ >= still_max;
+}
+
+bool ShareBalancer::start_climb(const Sample& now, const Parameters& parameters) noexcept {
+  target_ = now.x;
+  if (!parameters.mechanisms.marginal_step) return true;
+  phase_ = Phase::climb;
+  best_x_ = now.x;
+  best_ps_ = 0;
+  step_ = in_share(parameters.step_first_1024);
+  direction_ = now.is_unloaded ? std::int8_t{1} : std::int8_t{-1};
+  failed_ = still_ = 0;
+  sum_ps_ = probes_ = 0;
+  return false;
+}
+
+bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexcept {
+  if (now.is_unloaded && high_ == share16_one) {
+    target_ = share16_max;
+    return has_arrived(now, parameters);
+  }
+  const std::uint32_t higher = std::max(now.fast_ps, now.slow_ps);
+  const std::uint32_t gap = permille_of(distance(now.fast_ps, now.slow_ps), higher);
+  const bool is_equal =
+      gap < std::max<std::uint32_t>(parameters.gap_permille, 3 * now.noise_permille);
+  const bool goes_down = now.fast_ps > now.slow_ps;
+  if (!is_equal && goes_down) high_ = std::min(high_, now.x);
+  if (!is_equal && !goes_down) low_ = std::max(low_, now.x);
+  const bool is_closed = high_ <= low_ + in_share(parameters.share_band_1024);
+  const bool is_pegged = !goes_down && high_ == share16_one && has_arrived(now, parameters);
+  if (is_equal || is_closed || is_pegged) return start_climb(now, parameters);
+  target_ = high_ == share16_one ? std::uint32_t{share16_max} : (low_ + high_) / 2;
+  return false;
+}
+
+// The next point: a step from the best one, in a direction that is open.
+bool ShareBalancer::try_next(const Sample& now, const Parameters& parameters) noexcept {
+  const std::uint32_t least = in_share(parameters.step_min_1024);
+  sum_ps_ = probes_ = 0;
+  still_ = 0;
+  for (; step_ >= least; step_ /= 2, failed_ = 0) {
+    for (; failed_ < 2; ++failed_, direction_ = static_cast<std::int8_t>(-direction_)) {
+      const bool is_up = direction_ > 0;
+      if (is_up && best_x_ + least > now.x_max) continue;
+      if (!is_up && (best_x_ < least || now.is_unloaded)) continue;
+      target_ = is_up ? std::min(best_x_ + step_, now.x_max) : best_x_ - std::min(step_, best_x_);
+      return false;
+    }
+  }
+  target_ = best_x_ + least > now.x_max ? std::uint32_t{share16_max} : best_x_;
+  return true;
+}
+
+// Compares a measured point with the best one.
+bool ShareBalancer::judge(std::uint64_t mean_ps, const Sample& now,
+                          const Parameters& parameters) noexcept {
+  const bool is_better = mean_ps * 1000 < best_ps_ * (1000u - parameters.step_gain_permille);
+  if (best_ps_ == 0 || is_better) {
+    best_x_ = now.x;
+    best_ps_ = std::max<std::uint64_t>(1, mean_ps);
+    failed_ = 0;
+  } else {
+    ++failed_;
+    direction_ = static_cast<std::int8_t>(-direction_);
+  }
+  return try_next(now, parameters);
+}
+
+// Nothing is learned of a point before the share has arrived there.
+bool ShareBalancer::climb(const Sample& now, const Parameters& parameters) noexcept {
+  if (best_ps_ != 0 && !has_arrived(now, parameters)) return false;
+  sum_ps_ += now.mean_ps * now.probes;
+  probes_ += now.probes;
+  if (probes_ < point_probes) return false;
+  return judge(sum_ps_ / probes_, now, parameters);
+}
+
+void ShareBalancer::start_pair(std::size_t pair) noexcept {
+  pair_ = static_cast<std::uint8_t>(pair);
+  phase_ = Phase::seek;
+  target_ = held_[pair];
+  low_ = 0;
+  high_ = share16_one;
+  still_ = 0;
+}
+
+// This pair holds `target_` from now on; the next one begins, or all rest.
+void ShareBalancer::finish_pair(std::size_t pairs, const Parameters& parameters) noexcept {
+  has_changed_ |= distance(held_[pair_], target_) > in_share(parameters.step_min_1024);
+  held_[pair_] = target_;
+  if (pair_ + std::size_t{1} < pairs) return start_pair(pair_ + std::size_t{1});
+  ++rounds_;
+  if (pairs > 1 && has_changed_ && rounds_ < rounds_max) {
+    has_changed_ = false;
+    return start_pair(0);
+  }
+  phase_ = Phase::rest;
+}
+
+// What the pairs hold, as shares of all traffic.
+std::array<Share16, tiers_max> ShareBalancer::shares_of(const BalanceInput& input) const noexcept {
+  std::array<Share16, tiers_max> shares = input.share;
+  for (std::size_t pair = 0; pair + 1 < input.tier_count; ++pair) {
+    const bool is_current = pair == pair_ && phase_ != Phase::rest;
+    const std::uint64_t x = is_current ? target_ : held_[pair];
+    const std::uint64_t both = std::uint64_t{shares[pair]} + shares[pair + 1];
+    const std::uint64_t fast = std::min<std::uint64_t>(both * x / share16_max, both);
+    shares[pair] = static_cast<Share16>(std::min<std::uint64_t>(fast, share16_max));
+    shares[pair + 1] = static_cast<Share16>(std::min<std::uint64_t>(both - fast, share16_max));
+    if (x == share16_max) shares[pair] = share16_max;
+  }
+  return shares;
+}
+
+std::array<Share16, tiers_max> ShareBalancer::aim(const BalanceInput& input,
+                                                  const Parameters& parameters) noexcept {
+  CXLTIER_CHECK_DEBUG(input.tier_count >= 2 && input.tier_count <= tiers_max);
+  if (phase_ != Phase::rest) {
+    const Sample now = sample_of(input, parameters);
+    const bool is_measured = now.fast_ps != 0 && now.slow_ps != 0;
+    const bool is_done =
+        is_measured && (phase_ == Phase::seek ? seek(now, parameters) : climb(now, parameters));
+    if (is_done) finish_pair(input.tier_count - std::size_t{1}, parameters);
+  }
+  return shares_of(input);
+}
+
+}  // namespace cxltier
