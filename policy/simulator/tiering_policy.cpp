@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "policy/simulator/arithmetic.h"
 
@@ -17,7 +18,7 @@ constexpr double probe_outlier_share = 0.05;  // batches that met an interruptio
 constexpr double probe_outlier_factor = 10;
 constexpr double probe_batches_per_s = 8;
 constexpr std::size_t probe_batches_max = 32;
-constexpr double counter_noise = 0.01;
+constexpr double counter_noise = 0.01;  // of a window of 100 ms; longer ones average
 
 }  // namespace
 
@@ -87,21 +88,26 @@ double View::probe_ns(std::size_t tier) const {
   return batch[batches / 2];
 }
 
+double View::noise_of_counter(std::size_t item) const {
+  const double windows = std::max(0.1, elapsed_s() * 10);
+  return 1 + counter_noise / std::sqrt(windows) * random(Stream::counters, item).normal();
+}
+
 double View::counted_latency_ns(std::size_t tier) const {
   const double mean = window_.lines[tier] > 0
                           ? window_.latency_sum[tier] / window_.lines[tier]
                           : window_.latency_time[tier] / std::max(1.0, window_.elapsed_ns);
-  return mean * (1 + counter_noise * random(Stream::counters, tier).normal());
+  return mean * noise_of_counter(tier);
 }
 
 double View::counted_rate(std::size_t tier) const {
   const double rate = window_.lines[tier] / std::max(1.0, window_.elapsed_ns);
-  return rate * (1 + counter_noise * random(Stream::counters, tiers_max + tier).normal());
+  return rate * noise_of_counter(tiers_max + tier);
 }
 
 double View::counted_gbps(std::size_t tier) const {
   const double rate = window_.bytes[tier] / std::max(1.0, window_.elapsed_ns);
-  return rate * (1 + counter_noise * random(Stream::counters, 2 * tiers_max + tier).normal());
+  return rate * noise_of_counter(2 * tiers_max + tier);
 }
 
 }  // namespace cxltier::simulator

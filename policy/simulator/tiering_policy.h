@@ -71,10 +71,10 @@ class View {
   [[nodiscard]] double sequential_share(std::size_t leaf) const;
   // Median of the dependent-load probes of the time since the last tick, 8 batches a second.
   [[nodiscard]] double probe_ns(std::size_t tier) const;
-  // Uncore counters: mean latency and accesses/ns, 1 % noise.
+  // Uncore counters: mean latency and accesses/ns; 1 % noise in 100 ms.
   [[nodiscard]] double counted_latency_ns(std::size_t tier) const;
   [[nodiscard]] double counted_rate(std::size_t tier) const;
-  // Traffic in GB/s, 1 % noise.
+  // Traffic in GB/s; the same noise.
   [[nodiscard]] double counted_gbps(std::size_t tier) const;
 
   // Time of a core that looking cost the program, spread over the time until the next tick.
@@ -90,6 +90,7 @@ class View {
   [[nodiscard]] Random random(Stream stream, std::size_t item) const {
     return {seed_, static_cast<std::uint64_t>(stream), tick_, item};
   }
+  [[nodiscard]] double noise_of_counter(std::size_t item) const;
   [[nodiscard]] double page_rate(double lines, double pages_per_unit) const;
 
   MemorySystem& system_;
