@@ -11,7 +11,6 @@ namespace cxltier {
 namespace {
 
 constexpr std::int64_t one = 256;
-constexpr std::int64_t clip_sigmas = 4;
 
 }  // namespace
 
@@ -36,7 +35,7 @@ Change ChangeDetector::observe(std::int64_t sample, std::int64_t noise,
     return Change::none;
   }
   const std::int64_t sigma = std::max(sigma_q8_, noise * one);
-  const std::int64_t clipped = std::clamp(deviation, -clip_sigmas * sigma, clip_sigmas * sigma);
+  const std::int64_t clipped = std::clamp(deviation, -clip_sigmas_ * sigma, clip_sigmas_ * sigma);
   const std::int64_t drift = sigma * parameters.cusum_drift_16 / 16;
   const std::int64_t alarm = sigma * parameters.cusum_alarm_16 / 16;
   up_q8_ = std::max<std::int64_t>(0, up_q8_ + clipped - drift);

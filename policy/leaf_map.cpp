@@ -65,7 +65,7 @@ Fading fading_of(Nanoseconds elapsed) noexcept {
           .long_codes = decay_codes(elapsed, heat_long_time)};
 }
 
-void observe(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noexcept {
+void observe_leaf(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noexcept {
   if (leaf.pages == 0) return;
   if (leaf.scans < scans_max) leaf.scans = (leaf.scans + 1u) & 0xf;
   const Share32 keep_long = retained_over(leaf.scans, fading.long_retained);
@@ -74,7 +74,7 @@ void observe(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noexcept
   leaf.rate_write = blend(leaf.rate_write, written, keep_long);
 }
 
-void place(Leaf& leaf, const Residence& resident, std::uint16_t call_site) noexcept {
+void place_leaf(Leaf& leaf, const Residence& resident, std::uint16_t call_site) noexcept {
   std::uint64_t sum = 0;
   std::size_t most = 0;
   for (std::size_t t = 0; t < tiers_max; ++t) {
@@ -106,7 +106,7 @@ std::uint32_t pages_to_move(const Leaf& leaf, TierIndex to) noexcept {
   return leaf.pages - pages_on(leaf, index_of(to));
 }
 
-void shift(Leaf& leaf, TierIndex to, std::uint32_t moved) noexcept {
+void shift_leaf(Leaf& leaf, TierIndex to, std::uint32_t moved) noexcept {
   Residence resident{};
   resident[leaf.other] += pages_on(leaf, leaf.other);
   if (leaf.other != leaf.tier) resident[leaf.tier] += pages_on(leaf, leaf.tier);
@@ -118,7 +118,7 @@ void shift(Leaf& leaf, TierIndex to, std::uint32_t moved) noexcept {
     resident[target] += taken;
     moved -= taken;
   }
-  place(leaf, resident, 0);
+  place_leaf(leaf, resident, 0);
 }
 
 void note_move(Leaf& leaf, Direction direction, Nanoseconds now, Nanoseconds base,
@@ -156,7 +156,7 @@ Leaf merged(const Leaf& a, const Leaf& b) noexcept {
   if (a.pattern != b.pattern) leaf.pattern = static_cast<std::uint8_t>(Pattern::unknown);
   Residence resident{};
   for (std::size_t t = 0; t < tiers_max; ++t) resident[t] = pages_on(a, t) + pages_on(b, t);
-  place(leaf, resident, 0);
+  place_leaf(leaf, resident, 0);
   return leaf;
 }
 

@@ -103,13 +103,13 @@ constexpr void fade(Leaf& leaf, const Fading& fading) noexcept {
 // Seen with this heat.  The first known scan gives a leaf its heat and the second replaces it,
 // since the first interval contains the faults that brought the memory in; then a plain mean of
 // all scans until the time constants rule.
-void observe(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noexcept;
+void observe_leaf(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noexcept;
 
 // Its pages are these now.  A leaf without pages starts anew.
-void place(Leaf& leaf, const Residence& resident, std::uint16_t call_site) noexcept;
+void place_leaf(Leaf& leaf, const Residence& resident, std::uint16_t call_site) noexcept;
 
 // `moved` of its pages went to `to`.
-void shift(Leaf& leaf, TierIndex to, std::uint32_t moved) noexcept;
+void shift_leaf(Leaf& leaf, TierIndex to, std::uint32_t moved) noexcept;
 
 // Pages on a tier, rounded.
 [[nodiscard]] std::uint32_t pages_on(const Leaf& leaf, std::size_t tier) noexcept;

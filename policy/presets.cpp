@@ -56,14 +56,17 @@ constexpr Parameters hot_cold_parameters = {
 // field                   value  unit    source, and what a change does
 // score_short_32             13  1/32    ARMS (2025) history mode: 0.4.  Higher: follows, and errs
 // recency_short_32           23  1/32    ARMS recency mode: 0.731
-// stream_lines_16          1024  1/16    a stream reads all 64 lines of a page that it touches
-// stream_stall_16           128  1/16    of these, eight are under way at once
+// stream_event_16             2  1/16    a stream has eight accesses under way at once, so each
+//                                        stalls for an eighth
+// stream_touch_16           128  1/16    and it reads all 64 lines of a page that it touches
 // probe_sigma_permille       30  1/1000  3 %: batches of 64 dependent loads on an idle guest.
 //                                        Higher: balance waits longer before it believes a step
 // gap_permille               50  1/1000  Colloid (2024): delta 0.05
 // idle_permille             100  1/1000  arbitrary: three sigma of a batch.  Higher: DRAM is kept
 //                                        longer; 0: it is given away for noise
-// step_first_1024           128  1/1024  arbitrary, an eighth: a step whose gain stands out of the
+// far_permille              200  1/1000  the model of the simulator: with a knee of power 7, at a
+//                                        latency 26 % lower, the best share gains 1.6 %
+// step_1024                 128  1/1024  arbitrary, an eighth: a step whose gain stands out of the
 //                                        noise; smaller: moves less and errs more
 // step_min_1024              32  1/1024  below it the gain drowns in the noise
 // step_gain_permille         10  1/1000  1 %: what moving the share back would lose at most
@@ -90,12 +93,13 @@ constexpr Parameters hot_cold_parameters = {
 constexpr Parameters with_tiering(Parameters base) {
   base.score_short_32 = 13;
   base.recency_short_32 = 23;
-  base.stream_lines_16 = 1024;
-  base.stream_stall_16 = 128;
+  base.stream_event_16 = 2;
+  base.stream_touch_16 = 128;
   base.probe_sigma_permille = 30;
   base.gap_permille = 50;
   base.idle_permille = 100;
-  base.step_first_1024 = 128;
+  base.far_permille = 200;
+  base.step_1024 = 128;
   base.step_min_1024 = 32;
   base.step_gain_permille = 10;
   base.share_band_1024 = 10;

@@ -68,19 +68,20 @@ struct Parameters {
   // Weight of the short average in a score, in 32nds, in steady and in recency mode.
   std::uint8_t score_short_32 = 0;
   std::uint8_t recency_short_32 = 0;
-  // What a touch by a stream or a chase weighs against a random one, in 16ths, for traffic (cache
-  // lines it stands for) and for time (stall that the faster tier saves).
-  std::uint16_t stream_lines_16 = 0;
-  std::uint16_t stream_stall_16 = 0;
+  // What a stream's page touch, and a stream's single access, weigh against a random one: the time
+  // that a faster tier saves, in 16ths.
+  std::uint16_t stream_touch_16 = 16;
+  std::uint16_t stream_event_16 = 16;
 
   // Balance, all latencies relative.
   std::uint16_t probe_sigma_permille = 0;  // standard deviation of one probe batch
   std::uint16_t gap_permille = 0;          // latencies closer than this count as equal
   std::uint16_t idle_permille = 0;         // a tier this near to its idle latency is unloaded
-  std::uint16_t step_first_1024 = 0;       // first and smallest step of traffic share
-  std::uint16_t step_min_1024 = 0;
-  std::uint16_t step_gain_permille = 0;  // a step is kept if J falls by more
-  std::uint16_t share_band_1024 = 0;     // shares this near to the target are met
+  std::uint16_t far_permille = 0;          // a tier this much faster than the next is never shed
+  std::uint16_t step_1024 = 0;             // of traffic share, in the climb
+  std::uint16_t step_min_1024 = 0;         // not worth a step
+  std::uint16_t step_gain_permille = 0;    // a step is kept if J falls by more
+  std::uint16_t share_band_1024 = 0;       // shares this near to the target are met
 
   // Benefit over cost.
   std::uint32_t page_cost_ns = 0;   // of one page, until moves have been measured

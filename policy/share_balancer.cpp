@@ -15,6 +15,7 @@ constexpr std::uint32_t point_probes = 32;
 // A share that has not come nearer for so many ticks will not: leaves are too large, or the mover
 // is refused.
 constexpr std::uint8_t still_max = 4;
+constexpr std::uint8_t doubts_max = 2;
 // Rounds over more than one pair of tiers; a pair moves the others' best point a little.
 constexpr std::uint8_t rounds_max = 3;
 // The median is less exact than the mean by the square root of pi/2.
@@ -35,13 +36,19 @@ std::uint32_t noise_of(std::uint32_t probes, const Parameters& parameters) {
   return static_cast<std::uint32_t>(sigma * median_factor_1024 * 16 / 1024 / root_16);
 }
 
+// The fast tier is so much faster that giving it less cannot pay.
+template <typename Sample>
+bool is_far_below(const Sample& now, const Parameters& parameters) {
+  return std::uint64_t{now.fast_ps} * 1000 <
+         std::uint64_t{now.slow_ps} * (1000u - parameters.far_permille);
+}
+
 std::uint32_t in_share(std::uint32_t step_1024) { return step_1024 * (share16_one / 1024); }
 
 }  // namespace
 
-ShareBalancer::Sample ShareBalancer::sample_of(const BalanceInput& input,
-                                               const Parameters& parameters) const noexcept {
-  const std::size_t fast = pair_;
+ShareBalancer::Sample ShareBalancer::sample_of(const BalanceInput& input, std::size_t fast,
+                                               const Parameters& parameters) noexcept {
   const std::size_t slow = fast + 1;
   const std::uint32_t both = std::max(1u, std::uint32_t{input.share[fast]} + input.share[slow]);
   const auto part = [both](std::uint32_t share) {
@@ -80,7 +87,6 @@ bool ShareBalancer::start_climb(const Sample& now, const Parameters& parameters)
   phase_ = Phase::climb;
   best_x_ = now.x;
   best_ps_ = 0;
-  step_ = in_share(parameters.step_first_1024);
   direction_ = now.is_unloaded ? std::int8_t{1} : std::int8_t{-1};
   failed_ = still_ = 0;
   sum_ps_ = probes_ = 0;
@@ -88,7 +94,9 @@ bool ShareBalancer::start_climb(const Sample& now, const Parameters& parameters)
 }
 
 bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexcept {
-  if (now.is_unloaded && high_ == share16_one) {
+  const bool goes_down = now.fast_ps > now.slow_ps;
+  const bool is_open = high_ == share16_one;  // x has never been too great
+  if (is_open && !goes_down && (now.is_unloaded || is_far_below(now, parameters))) {
     target_ = share16_max;
     return has_arrived(now, parameters);
   }
@@ -96,30 +104,44 @@ bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexce
   const std::uint32_t gap = permille_of(distance(now.fast_ps, now.slow_ps), higher);
   const bool is_equal =
       gap < std::max<std::uint32_t>(parameters.gap_permille, 3 * now.noise_permille);
-  const bool goes_down = now.fast_ps > now.slow_ps;
   if (!is_equal && goes_down) high_ = std::min(high_, now.x);
   if (!is_equal && !goes_down) low_ = std::max(low_, now.x);
   const bool is_closed = high_ <= low_ + in_share(parameters.share_band_1024);
-  const bool is_pegged = !goes_down && high_ == share16_one && has_arrived(now, parameters);
-  if (is_equal || is_closed || is_pegged) return start_climb(now, parameters);
-  target_ = high_ == share16_one ? std::uint32_t{share16_max} : (low_ + high_) / 2;
+  const bool is_pegged = is_open && !goes_down && has_arrived(now, parameters);
+  // Below the balance, coming from above: the least mean is near, or still further down.
+  const bool has_crossed = !is_open && !goes_down && parameters.mechanisms.marginal_step;
+  if (is_equal || is_closed || is_pegged || has_crossed) return start_climb(now, parameters);
+  target_ = is_open ? std::uint32_t{share16_max} : low_ + (high_ - low_) / 2;
   return false;
 }
 
-// The next point: a step from the best one, in a direction that is open.
-bool ShareBalancer::try_next(const Sample& now, const Parameters& parameters) noexcept {
+// Whether a step in this direction can help at all.  While the fast tier is slower than the other,
+// more on it only adds; while it is much faster, what a step down relieves is less than what it
+// costs, however steep its knee.
+bool ShareBalancer::is_worth_trying(const Sample& now,
+                                    const Parameters& parameters) const noexcept {
   const std::uint32_t least = in_share(parameters.step_min_1024);
+  if (direction_ > 0) {
+    return best_x_ + least <= now.x_max &&
+           std::uint64_t{now.fast_ps} * 1000 <=
+               std::uint64_t{now.slow_ps} * (1000u + parameters.gap_permille);
+  }
+  return best_x_ >= least && !now.is_unloaded && !is_far_below(now, parameters);
+}
+
+// The next point, or none if no direction is left.  The direction that led here is followed; where
+// it came from is known to be worse.
+bool ShareBalancer::try_next(const Sample& now, const Parameters& parameters) noexcept {
+  const std::uint32_t step = in_share(parameters.step_1024);
   sum_ps_ = probes_ = 0;
   still_ = 0;
-  for (; step_ >= least; step_ /= 2, failed_ = 0) {
-    for (; failed_ < 2; ++failed_, direction_ = static_cast<std::int8_t>(-direction_)) {
-      const bool is_up = direction_ > 0;
-      if (is_up && best_x_ + least > now.x_max) continue;
-      if (!is_up && (best_x_ < least || now.is_unloaded)) continue;
-      target_ = is_up ? std::min(best_x_ + step_, now.x_max) : best_x_ - std::min(step_, best_x_);
-      return false;
-    }
+  for (; failed_ < 2; ++failed_, direction_ = static_cast<std::int8_t>(-direction_)) {
+    if (!is_worth_trying(now, parameters)) continue;
+    target_ =
+        direction_ > 0 ? std::min(best_x_ + step, now.x_max) : best_x_ - std::min(step, best_x_);
+    return false;
   }
+  const std::uint32_t least = in_share(parameters.step_min_1024);
   target_ = best_x_ + least > now.x_max ? std::uint32_t{share16_max} : best_x_;
   return true;
 }
@@ -127,11 +149,12 @@ bool ShareBalancer::try_next(const Sample& now, const Parameters& parameters) no
 // Compares a measured point with the best one.
 bool ShareBalancer::judge(std::uint64_t mean_ps, const Sample& now,
                           const Parameters& parameters) noexcept {
+  const bool is_first = best_ps_ == 0;
   const bool is_better = mean_ps * 1000 < best_ps_ * (1000u - parameters.step_gain_permille);
-  if (best_ps_ == 0 || is_better) {
+  if (is_first || is_better) {
     best_x_ = now.x;
     best_ps_ = std::max<std::uint64_t>(1, mean_ps);
-    failed_ = 0;
+    failed_ = is_first ? std::uint8_t{0} : std::uint8_t{1};
   } else {
     ++failed_;
     direction_ = static_cast<std::int8_t>(-direction_);
@@ -170,6 +193,23 @@ void ShareBalancer::finish_pair(std::size_t pairs, const Parameters& parameters)
   phase_ = Phase::rest;
 }
 
+// Begins anew if some pair's reason to rest where it does has been gone for two ticks.
+void ShareBalancer::watch(const BalanceInput& input, const Parameters& parameters) noexcept {
+  bool is_doubtful = false;
+  for (std::size_t pair = 0; pair + 1 < input.tier_count; ++pair) {
+    const Sample now = sample_of(input, pair, parameters);
+    if (now.fast_ps == 0 || now.slow_ps == 0) continue;
+    const std::uint32_t slack =
+        std::max<std::uint32_t>(parameters.gap_permille, 3 * now.noise_permille);
+    const bool is_pegged = held_[pair] == share16_max;
+    const bool is_slower = std::uint64_t{now.fast_ps} * 1000 >
+                           std::uint64_t{now.slow_ps} * (1000u + std::uint64_t{slack});
+    is_doubtful |= is_pegged ? is_slower : now.is_unloaded;
+  }
+  doubts_ = is_doubtful ? static_cast<std::uint8_t>(doubts_ + 1) : std::uint8_t{0};
+  if (doubts_ >= doubts_max) reset();
+}
+
 // What the pairs hold, as shares of all traffic.
 std::array<Share16, tiers_max> ShareBalancer::shares_of(const BalanceInput& input) const noexcept {
   std::array<Share16, tiers_max> shares = input.share;
@@ -188,8 +228,9 @@ std::array<Share16, tiers_max> ShareBalancer::shares_of(const BalanceInput& inpu
 std::array<Share16, tiers_max> ShareBalancer::aim(const BalanceInput& input,
                                                   const Parameters& parameters) noexcept {
   CXLTIER_CHECK_DEBUG(input.tier_count >= 2 && input.tier_count <= tiers_max);
+  if (phase_ == Phase::rest) watch(input, parameters);
   if (phase_ != Phase::rest) {
-    const Sample now = sample_of(input, parameters);
+    const Sample now = sample_of(input, pair_, parameters);
     const bool is_measured = now.fast_ps != 0 && now.slow_ps != 0;
     const bool is_done =
         is_measured && (phase_ == Phase::seek ? seek(now, parameters) : climb(now, parameters));

@@ -13,9 +13,10 @@
 //             latency f > s         x -> half way down, and so on     (the bracket)
 //             latency f < s         x -> half way up to where it was once too much
 //             about equal, or the bracket closed: climb
-//     climb   try a step, average J until its noise is small, keep it if J fell;
-//             turn once, then halve the step; below the least step: rest
-//     rest    hold x.  Only reset() ends it: the change detector calls it
+//     climb   try a step, average J until its noise is small; go on while J falls; turn once if
+//             the first step did not help.  What is left within a step is less than its gain
+//     rest    hold x, until reset() or until its reason is gone: as much as fits was right while f
+//             is not slower than s, less was right while f is loaded
 //
 // With more than two tiers the pairs take turns until each rests.  Shares follow latency and are
 // not told how: the planner moves pages, the balancer waits until the share has arrived or no
@@ -72,18 +73,21 @@ class ShareBalancer {
     std::uint32_t noise_permille = 0;  // of each latency, one standard deviation
   };
 
-  [[nodiscard]] Sample sample_of(const BalanceInput& input,
-                                 const Parameters& parameters) const noexcept;
+  [[nodiscard]] static Sample sample_of(const BalanceInput& input, std::size_t fast,
+                                        const Parameters& parameters) noexcept;
   // Each returns true when the pair rests with target_.
   bool seek(const Sample& now, const Parameters& parameters) noexcept;
   bool climb(const Sample& now, const Parameters& parameters) noexcept;
   bool judge(std::uint64_t mean_ps, const Sample& now, const Parameters& parameters) noexcept;
+  [[nodiscard]] bool is_worth_trying(const Sample& now,
+                                     const Parameters& parameters) const noexcept;
   bool try_next(const Sample& now, const Parameters& parameters) noexcept;
   bool start_climb(const Sample& now, const Parameters& parameters) noexcept;
   void finish_pair(std::size_t pairs, const Parameters& parameters) noexcept;
   [[nodiscard]] std::array<Share16, tiers_max> shares_of(const BalanceInput& input) const noexcept;
   bool has_arrived(const Sample& now, const Parameters& parameters) noexcept;
   void start_pair(std::size_t pair) noexcept;
+  void watch(const BalanceInput& input, const Parameters& parameters) noexcept;
 
   Phase phase_ = Phase::seek;
   std::uint32_t target_ = share16_max;  // x of this pair to reach
@@ -100,11 +104,11 @@ class ShareBalancer {
   std::uint32_t high_ = share16_one;  // and too great here
   std::uint32_t best_x_ = 0;          // climb: least J so far
   std::uint64_t best_ps_ = 0;         // 0: the starting point is being measured
-  std::uint32_t step_ = 0;
   std::int8_t direction_ = -1;
   std::uint8_t failed_ = 0;   // directions that did not help at this step
   std::uint64_t sum_ps_ = 0;  // of J times probes, at this point
   std::uint32_t probes_ = 0;  // at this point
+  std::uint8_t doubts_ = 0;   // ticks running in which a rest looked wrong
   std::uint32_t last_x_ = 0;
   std::uint8_t still_ = 0;  // ticks in which x did not come nearer
 };

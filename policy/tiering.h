@@ -20,29 +20,19 @@
 #include <cstdint>
 #include <span>
 
+#include "policy/change_detector.h"
+#include "policy/first_placement.h"
+#include "policy/harm_guard.h"
 #include "policy/interleave.h"
 #include "policy/leaf_map.h"
+#include "policy/leaf_planner.h"
+#include "policy/leaf_survey.h"
+#include "policy/move_budget.h"
 #include "policy/presets.h"
+#include "policy/share_balancer.h"
 #include "policy/units.h"
 
 namespace cxltier {
-
-// What LeafSample::touched counts.
-//   bits    pages of the leaf whose access bit was set in `window`; saturates at its pages
-//   counts  events (PEBS, hint faults): proportional to accesses, never saturates
-enum class SampleKind : std::uint8_t { bits, counts };
-
-// What leaves that are not in `samples` mean.
-enum class Coverage : std::uint8_t { all_seen, listed_only };
-
-// One leaf in which something was touched since the last tick.
-struct LeafSample {
-  std::uint32_t leaf = 0;        // index into the leaves
-  std::uint32_t touched = 0;     // pages or events
-  std::uint32_t written = 0;     // of these, by writes; 0 if the sensor cannot tell
-  std::uint16_t steps = 0;       // successive first touches whose order was seen; 0: not seen
-  std::uint16_t steps_near = 0;  // of these, forward within 64 KiB
-};
 
 // One leaf whose resident pages changed since the last tick: memory came, went, or was moved by
 // somebody else.  Own moves are reported by record().
@@ -79,15 +69,6 @@ struct TickInput {
   Pages moved_max{~std::uint64_t{0}};  // the caller's own bound on moves in this tick
 };
 
-// Pages of a leaf that are not yet on `to` go there.
-struct LeafMove {
-  std::uint32_t leaf = 0;
-  TierIndex from = tier_none;  // where most of it is
-  TierIndex to = tier_none;
-  Pages pages{};
-  Verdict reason = Verdict::unseen;
-};
-
 struct LeafOutcome {
   Pages moved{};
   Pages refused{};
@@ -100,6 +81,7 @@ struct TickPlan {
   std::span<const LeafMove> moves;  // in the caller's memory; carry out in order
   Nanoseconds next{};               // when the next tick is wanted, from now
   TieringMode mode = TieringMode::steady;
+  std::uint32_t probes_per_s = 8;  // batches for each tier, wanted until then
 };
 
 struct TieringConfig {
@@ -107,12 +89,6 @@ struct TieringConfig {
   Parameters parameters;                         // of a preset, or with mechanisms switched off
   std::uint32_t cpus = 1;                        // that the application runs on: stall is shared
   std::array<std::uint16_t, tiers_max> ratio{};  // static: N:M:K of pages; 0 everywhere: none
-};
-
-// A leaf that is considered in this tick.  The caller only provides the memory.
-struct LeafChoice {
-  std::uint32_t leaf = 0;
-  std::uint32_t key = 0;
 };
 
 // leaves: one per leaf, zeroed before the first tick.  choices and moves bound what one tick can
@@ -150,11 +126,6 @@ struct Explanation {
   Pattern pattern = Pattern::unknown;
 };
 
-// Where new memory goes: weights by tier, in 64ths that sum up to 64.
-struct FirstPlacement {
-  std::array<std::uint8_t, tiers_max> weight{};
-};
-
 class Tiering {
  public:
   // pre: is_valid(config.parameters); memory outlives this
@@ -173,6 +144,58 @@ class Tiering {
 
   [[nodiscard]] Explanation explain(std::uint32_t leaf, Nanoseconds now) const noexcept;
   [[nodiscard]] TieringView view() const noexcept;
+
+ private:
+  using PerTierShare = std::array<Share16, tiers_max>;
+
+  void place_leaves(const TickInput& input) noexcept;
+  void survey(const TickInput& input) noexcept;
+  void read_latencies(const TickInput& input) noexcept;
+  void detect_change(const TickInput& input) noexcept;
+  void note_change() noexcept;
+  void aim(const TickInput& input) noexcept;
+  void aim_capacity() noexcept;
+  void aim_slots(const TickInput& input) noexcept;
+  GuardState guard(const TickInput& input) noexcept;
+  std::size_t plan(const TickInput& input, GuardState state) noexcept;
+  [[nodiscard]] MoveLoad move_load(const TickInput& input) const noexcept;
+  [[nodiscard]] TieringMode mode() const noexcept;
+  [[nodiscard]] bool is_recent() const noexcept { return recency_left_ > 0; }
+  [[nodiscard]] std::uint32_t short_32() const noexcept;
+
+  TieringConfig config_;
+  TieringMemory memory_;
+  SampleKind kind_ = SampleKind::bits;
+  std::uint8_t tier_count_ = 0;
+
+  Survey survey_{};
+  CapacityFill fill_{};
+  PerTierShare share_{};
+  PerTierShare target_{};
+  std::array<std::uint8_t, tiers_max> slots_of_{};
+  std::array<Pages, tiers_max> used_{};
+  std::array<Pages, tiers_max> capacity_{};
+  std::array<std::uint32_t, tiers_max> latency_ps_{};      // accepted
+  std::array<std::uint32_t, tiers_max> latency_raw_ps_{};  // as read last
+  std::array<std::uint32_t, tiers_max> idle_ps_{};
+  std::uint64_t mean_latency_ps_ = 0;
+
+  ShareBalancer balancer_;
+  ChangeDetector heat_change_{8};
+  std::array<ChangeDetector, 2> latency_change_{ChangeDetector{4}, ChangeDetector{4}};
+  HarmGuard guard_;
+  MoveBudget budget_;
+  CallSiteHeat sites_;
+
+  std::uint8_t recency_left_ = 0;   // ticks
+  Share16 last_share_ = 0;          // of tier 0, at the last tick
+  std::int32_t own_shift_ = 0;      // of it, by own moves since then
+  std::uint64_t page_cost_ns_ = 0;  // of a processor, average
+  std::uint64_t spent_ns_ = 0;      // by ranked moves since the last tick
+  std::uint32_t ranked_moves_ = 0;  // since the last tick
+  std::uint32_t turns_ = 0;
+  std::uint64_t changes_ = 0;
+  Pages moved_{};
 };
 
 }  // namespace cxltier
