@@ -92,7 +92,7 @@ void place_leaf(Leaf& leaf, const Residence& resident, std::uint16_t call_site) 
   leaf.tier = most & 0xf;
   leaf.other = second & 0xf;
   leaf.away = static_cast<std::uint16_t>(
-      std::min<std::uint64_t>((sum - resident[most]) * away_one / sum, away_one - 1));
+      std::min<std::uint64_t>(((sum - resident[most]) * away_one + sum / 2) / sum, away_one - 1));
 }
 
 std::uint32_t pages_on(const Leaf& leaf, std::size_t tier) noexcept {

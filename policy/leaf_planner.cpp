@@ -222,7 +222,8 @@ class Draft {
                                       .reason = reason};
     planned_[index / 64 % planned_.size()] |= std::uint64_t{1} << (index % 64);
     room_[to] -= static_cast<Room>(count);
-    room_[from] += static_cast<Room>(count);
+    // Of a leaf of more than 65,536 pages the count on a tier is rounded.
+    room_[from] += static_cast<Room>(count - std::min<std::uint64_t>(count, leaf.pages >> 16));
     budget_ -= count;
     result_.shifted[to] += share;
     result_.shifted[from] -= share;

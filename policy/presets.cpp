@@ -71,10 +71,12 @@ constexpr Parameters hot_cold_parameters = {
 // step_min_1024              32  1/1024  below it the gain drowns in the noise
 // step_gain_permille         10  1/1000  1 %: what moving the share back would lose at most
 // share_band_1024            10  1/1024  Colloid: epsilon 0.01
-// page_cost_ns            12000  ns      4 KiB page, end to end, second-hand; measured ones replace
-//                                        it.  Higher: the first moves are chosen more strictly
+// page_cost_ns             2000  ns      between 1 us (a 2 MiB page at 500 us) and 12 us (4 KiB
+// pages
+//                                        one by one), until moves have been measured.  Higher: the
+//                                        first moves are chosen more strictly
 // cost_factor_16             24  1/16    ARMS: 1.5
-// horizon_min, horizon_max 20, 600  s    arbitrary: a leaf whose heat was steady for t is expected
+// horizon_min, horizon_max 60, 600  s    arbitrary: a leaf whose heat was steady for t is expected
 //                                        to be so for another t.  Higher: more moves
 // rate_min, rate_max   64, 2000  MB/s    a mover's range; TierBPF, pmbench: halving 212 to 106 MB/s
 //                                        costs 3.3 %
@@ -103,9 +105,9 @@ constexpr Parameters with_tiering(Parameters base) {
   base.step_min_1024 = 32;
   base.step_gain_permille = 10;
   base.share_band_1024 = 10;
-  base.page_cost_ns = 12'000;
+  base.page_cost_ns = 2'000;
   base.cost_factor_16 = 24;
-  base.horizon_min = seconds(20);
+  base.horizon_min = seconds(60);
   base.horizon_max = seconds(600);
   base.rate_min_mbps = 64;
   base.rate_max_mbps = 2000;

@@ -320,7 +320,12 @@ void Tiering::record(const LeafMove& move, const LeafOutcome& outcome, Nanosecon
   if (index_of(move.from) == 0) own_shift_ -= share;
   shift_leaf(leaf, move.to, static_cast<std::uint32_t>(outcome.moved.count));
   const std::uint64_t cost = outcome.spent.count / outcome.moved.count;
-  if (cost > 0) page_cost_ns_ = (page_cost_ns_ * (cost_weight - 1) + cost) / cost_weight;
+  if (cost > 0) {
+    page_cost_ns_ = has_cost_
+                        ? (page_cost_ns_ * (cost_weight - 1) + cost + cost_weight / 2) / cost_weight
+                        : cost;
+    has_cost_ = true;
+  }
   if (!is_ranked) return;
   spent_ns_ += outcome.spent.count;
   ++ranked_moves_;

@@ -191,6 +191,7 @@ class Tiering {
   Share16 last_share_ = 0;          // of tier 0, at the last tick
   std::int32_t own_shift_ = 0;      // of it, by own moves since then
   std::uint64_t page_cost_ns_ = 0;  // of a processor, average
+  bool has_cost_ = false;           // it was measured
   std::uint64_t spent_ns_ = 0;      // by ranked moves since the last tick
   std::uint32_t ranked_moves_ = 0;  // since the last tick
   std::uint32_t turns_ = 0;
