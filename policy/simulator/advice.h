@@ -12,7 +12,8 @@
 //
 // Three things are uncertain and each gets a low and a high: heat inside its bin, with access bits
 // that saturate at one touch; the share of time that the program waits for memory; and how heat
-// changes from frame to frame.  If the stall share is not known, all of the time is taken: then
+// changes from frame to frame.  Frames with several window lengths undo saturation: what is touched
+// in every long window is told apart by short ones.  If the stall share is not known, all of the time is taken: then
 // the slowdown is the most that latency can do, and the low end is left at none.
 // Pure: any thread.
 #pragma once
@@ -50,7 +51,9 @@ struct Advice {
   std::vector<AdvicePoint> curve;       // 101 points, from 0 to all
   std::array<AdviceAnswer, advised_slowdowns.size()> answers{};
   bool is_stall_known = false;
-  double saturated_share = 0;  // of the memory in the hottest bin, where bits tell least
+  // Of the accesses, to pages that are touched in nearly every window.  They may be far hotter than
+  // that; then less goes to the cold ones, and the slowdown is overestimated.
+  double saturated_share = 0;
 };
 
 // pre: the trace has a frame with heat; machine has at least two tiers, of which the first and the

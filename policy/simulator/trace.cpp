@@ -128,6 +128,11 @@ class Reader {
       now.moved_pages = moved.value_or(0);
       return moved ? std::string() : "no number";
     }
+    if (key == "window") {
+      const std::optional<std::uint64_t> window = words.number();
+      now.window_us = window.value_or(0);
+      return window ? std::string() : "no number";
+    }
     if (key != "heat") return "unknown word '" + std::string(key.substr(0, 32)) + "'";
     while (!words.at_end()) {
       const std::string_view pair = words.next();
@@ -180,6 +185,7 @@ std::string write_trace(const HeatTrace& trace) {
     for (std::size_t t = 0; t < trace.tier_count; ++t) text += ' ' + std::to_string(frame.pages[t]);
     text += '\n';
     add_pair(text, "moved", frame.moved_pages);
+    if (frame.window_us > 0) add_pair(text, "window", frame.window_us);
     text += "heat";
     for (std::size_t bin = 0; bin < heat_bins; ++bin) {
       if (frame.heat[bin] == 0) continue;

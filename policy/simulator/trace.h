@@ -12,6 +12,8 @@
 //   frame 1000                 ms since the start; then, once each:
 //   pages 24000 8000           resident pages by tier
 //   moved 120                  pages moved since the last frame
+//   window 20000               us in which access bits were open; optional.  Frames of several
+//                              lengths tell the hot apart as well as the cold
 //   heat 0:20000 17:3000 63:9000       pages by bin of policy/heat_histogram.h, others 0
 //   frame 2000
 //   ...
@@ -42,6 +44,7 @@ struct TraceFrame {
   std::uint64_t time_ms = 0;
   PerTier<std::uint64_t> pages{};
   std::uint64_t moved_pages = 0;
+  std::uint64_t window_us = 0;  // 0: not known, the same in all frames
   std::array<std::uint64_t, heat_bins> heat{};
 };
 
