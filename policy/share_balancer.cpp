@@ -13,7 +13,7 @@ namespace {
 // Probes that make one point of the climb: 3 % noise becomes 0.7 %.  More: slower, surer.
 constexpr std::uint32_t point_probes = 32;
 // And of a point on the way, before it is compared.
-constexpr std::uint32_t path_probes = 16;
+constexpr std::uint32_t path_probes = 8;
 // A share that has not come nearer for so many ticks will not: leaves are too large, or the mover
 // is refused.
 constexpr std::uint8_t still_max = 4;
@@ -95,7 +95,8 @@ std::optional<std::uint32_t> ShareBalancer::learn_path(const Sample& now,
   const std::int64_t change = (mean_ps - point.mean_ps) * std::int64_t{now.probes} / point.probes;
   point.mean_ps = static_cast<std::uint32_t>(point.mean_ps + change);
   if (!parameters.mechanisms.marginal_step || point.probes < path_probes) return std::nullopt;
-  const std::uint64_t clearly = 2u * parameters.step_gain_permille;
+  const std::uint64_t clearly =
+      2u * parameters.step_gain_permille + 2u * noise_of(path_probes, parameters);
   std::size_t best = here;
   for (std::size_t i = 0; i < path_.size(); ++i) {
     if (path_[i].probes >= path_probes && path_[i].mean_ps < path_[best].mean_ps) best = i;
@@ -139,6 +140,13 @@ bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexce
   // Below the balance, coming from above: the least mean is near, or still further down.
   const bool has_crossed = !is_open && !goes_down && parameters.mechanisms.marginal_step;
   if (is_equal || is_closed || is_pegged || has_crossed) return start_climb(now, now.x, parameters);
+  // Before anything is given away, J is measured where it is.
+  if (goes_down && !has_start_ && parameters.mechanisms.marginal_step) {
+    target_ = now.x;
+    probes_ += now.probes;
+    has_start_ = probes_ >= path_probes;
+    return false;
+  }
   target_ = is_open ? std::uint32_t{share16_max} : low_ + (high_ - low_) / 2;
   return false;
 }
@@ -193,6 +201,8 @@ bool ShareBalancer::judge(std::uint64_t mean_ps, const Sample& now,
 // Nothing is learned of a point before the share has arrived there.
 bool ShareBalancer::climb(const Sample& now, const Parameters& parameters) noexcept {
   if (!has_arrived(now, parameters)) return false;
+  const std::optional<std::uint32_t> better = learn_path(now, parameters);
+  if (best_ps_ == 0 && better) return start_climb(now, *better, parameters);
   sum_ps_ += now.mean_ps * now.probes;
   probes_ += now.probes;
   if (probes_ < point_probes) return false;
@@ -207,6 +217,8 @@ void ShareBalancer::start_pair(std::size_t pair) noexcept {
   high_ = share16_one;
   path_ = {};
   still_ = 0;
+  probes_ = 0;
+  has_start_ = false;
 }
 
 // This pair holds `target_` from now on; the next one begins, or all rest.

@@ -115,6 +115,7 @@ class ShareBalancer {
     std::uint32_t probes = 0;
   };
   std::array<PathPoint, 32> path_{};
+  bool has_start_ = false;     // J was measured before x was lowered
   std::uint32_t best_x_ = 0;   // climb: least J so far
   std::uint64_t best_ps_ = 0;  // 0: the starting point is being measured
   std::int8_t direction_ = -1;

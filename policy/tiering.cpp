@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t cost_weight = 16;
 constexpr std::uint32_t probes_steady = 8;    // 18 us each: 0.03 % of a core for two tiers
 constexpr std::uint32_t probes_seeking = 40;  // 0.15 %
+constexpr std::uint32_t jump_probes_min = 6;
 // Own moves beyond this share make latencies before and after incomparable.
 constexpr std::int32_t own_shift_max = share16_one / 100;
 // The least noise of a share that is believed: half a percent.
@@ -113,17 +114,15 @@ void Tiering::survey(const TickInput& input) noexcept {
   for (std::size_t t = 0; t < tier_count_; ++t) share_[t] = share_of(survey_.mass[t], mass);
 }
 
-// Takes over what was probed.  A median that doubles at once must be confirmed by the next tick.
+// Takes over what was probed.  A median that doubles at once is an outlier until enough batches say
+// the same: one in twenty batches meets an interruption.
 void Tiering::read_latencies(const TickInput& input) noexcept {
   mean_latency_ps_ = 0;
   for (std::size_t t = 0; t < tier_count_; ++t) {
     const std::uint32_t raw = input.tiers[t].latency_ps;
-    if (raw != 0) {
-      const std::uint64_t bound = 2 * std::uint64_t{latency_ps_[t]};
-      const bool is_jump = latency_ps_[t] != 0 && raw > bound && latency_raw_ps_[t] <= bound;
-      latency_raw_ps_[t] = raw;
-      if (!is_jump) latency_ps_[t] = raw;
-    }
+    const bool is_jump = latency_ps_[t] != 0 && raw / 2 > latency_ps_[t];
+    jump_probes_[t] = is_jump ? jump_probes_[t] + std::max(1u, input.tiers[t].probes) : 0;
+    if (raw != 0 && (!is_jump || jump_probes_[t] >= jump_probes_min)) latency_ps_[t] = raw;
     const std::uint32_t idle = input.tiers[t].latency_idle_ps;
     const std::uint32_t lowest = idle_ps_[t] == 0 ? latency_ps_[t] : idle_ps_[t];
     idle_ps_[t] = idle != 0 ? idle : std::min(lowest, std::max(1u, latency_ps_[t]));

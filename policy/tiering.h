@@ -178,8 +178,8 @@ class Tiering {
   std::array<std::uint8_t, tiers_max> slots_of_{};
   std::array<Pages, tiers_max> used_{};
   std::array<Pages, tiers_max> capacity_{};
-  std::array<std::uint32_t, tiers_max> latency_ps_{};      // accepted
-  std::array<std::uint32_t, tiers_max> latency_raw_ps_{};  // as read last
+  std::array<std::uint32_t, tiers_max> latency_ps_{};   // accepted
+  std::array<std::uint32_t, tiers_max> jump_probes_{};  // batches that say so, of a sudden rise
   std::array<std::uint32_t, tiers_max> idle_ps_{};
   std::uint64_t mean_latency_ps_ = 0;
 
