@@ -19,6 +19,10 @@ constexpr std::uint32_t key_slot_bits = 7;
 // Codes that count as equally hot: 256 of 2048 are an eighth of an octave, 9 %.
 constexpr std::uint32_t key_heat_bits = 8;
 
+// Touches of a page in a window, from which on nearly all pages have been touched: 1 - exp(-3) is
+// 95 %.
+constexpr std::uint64_t saturated_touches = 3;
+
 using Room = std::int64_t;
 constexpr std::uint64_t pages_bound = std::uint64_t{1} << 60;
 Room room_of(Pages pages) { return static_cast<Room>(std::min(pages.count, pages_bound)); }
@@ -135,6 +139,13 @@ class Draft {
     return (value(leaf) * pages << 8) / ((in_.mass >> 16) + 1);
   }
 
+  // Access bits cannot tell how hot it is, only that it is hotter than this: moving it would shift
+  // an unknown share.
+  [[nodiscard]] bool is_saturated(const Leaf& leaf) const {
+    return in_.kind == SampleKind::bits && in_.noise.touch_q22 != 0 &&
+           linear_of(leaf.rate_long) > saturated_touches * in_.noise.touch_q22;
+  }
+
   [[nodiscard]] std::uint32_t key_of(std::uint32_t index, Order order) const {
     const Leaf& leaf = leaves_[index];
     const std::uint32_t heat = rate_of(value(leaf)).code >> key_heat_bits;
@@ -142,7 +153,8 @@ class Draft {
     const bool is_stream = leaf.pattern == static_cast<std::uint8_t>(Pattern::stream) &&
                            parameters_.mechanisms.stream_test;
     const std::uint32_t first = order == Order::shed && is_stream ? 0x100u : 0u;
-    const std::uint32_t rank = order == Order::coldest ? 0xffu - heat : heat;
+    std::uint32_t rank = order == Order::coldest ? 0xffu - heat : heat;
+    if (order == Order::shed && is_saturated(leaf)) rank = 0;
     return (first | rank) << key_slot_bits | slot;
   }
 
@@ -228,7 +240,7 @@ class Draft {
     result_.shifted[to] += share;
     result_.shifted[from] -= share;
     const auto direction = to < from ? Direction::promote : Direction::demote;
-    if (is_ranked(reason) && is_turn(leaf, direction)) ++result_.turns;
+    if (is_ranked(reason) && is_reversal(leaf, direction)) ++result_.turns;
     say(leaf, reason);
     return count;
   }
@@ -236,6 +248,12 @@ class Draft {
   [[nodiscard]] static bool is_turn(const Leaf& leaf, Direction direction) {
     const auto last = static_cast<Direction>(leaf.last_move);
     return last != Direction::none && last != direction;
+  }
+
+  // A turn that came soon: within four times the pause.  A later one is a leaf that cooled.
+  [[nodiscard]] bool is_reversal(const Leaf& leaf, Direction direction) const {
+    const Nanoseconds pause = backoff_of(parameters_.reversal_backoff, leaf.reversals);
+    return is_turn(leaf, direction) && leaf_age(leaf.moved_at, in_.now) < backoff_of(pause, 2);
   }
 
   [[nodiscard]] bool waits_turn(const Leaf& leaf, Direction direction) const {
@@ -261,8 +279,39 @@ class Draft {
     return waits_turn(leaf, Direction::promote) ? Verdict::waits_turn : Verdict::promoted;
   }
 
-  // Hotter by a margin: in steady mode by both averages, since each alone is deceived, the short
-  // one by noise, the long one by what is over.
+  // Variance of one observation of a leaf at this rate, in (touches per second)^2 and 2^-20.
+  [[nodiscard]] std::uint64_t variance_q20(Rate rate, const Leaf& leaf) const {
+    const std::uint64_t all = std::max(1u, leaf.pages);
+    const std::uint64_t pages =
+        in_.noise.sampled_pages == 0 ? all : std::min<std::uint64_t>(all, in_.noise.sampled_pages);
+    const std::uint64_t unit_q10 = std::max<std::uint64_t>(1, (in_.noise.touch_q22 >> 12) / pages);
+    return (linear_of(rate) >> 12) * unit_q10;
+  }
+
+  // Of an average that has seen `scans` scans.
+  [[nodiscard]] static std::uint64_t kept(std::uint64_t variance, std::uint32_t part_q16,
+                                          std::uint32_t scans) {
+    const std::uint32_t young_q16 = 65536u / std::max(1u, scans);
+    return (variance >> 8) * std::max(part_q16, young_q16) >> 8;
+  }
+
+  // The difference of two rates stands out of their noise.
+  [[nodiscard]] bool stands_out(const Leaf& hot, Rate hot_rate, const Leaf& cold, Rate cold_rate,
+                                std::uint32_t part_q16) const {
+    if (in_.noise.touch_q22 == 0) return true;
+    if (hot_rate <= cold_rate) return false;
+    const std::uint64_t gap_q10 = (linear_of(hot_rate) - linear_of(cold_rate)) >> 12;
+    const std::uint64_t variance_q20 =
+        kept(this->variance_q20(hot_rate, hot), part_q16, hot.scans) +
+        kept(this->variance_q20(cold_rate, cold), part_q16, cold.scans);
+    // sigmas = m/16: gap^2 > (m/16)^2 variance.
+    const std::uint64_t sigma_16 = parameters_.margin_sigma_16;
+    const std::uint64_t bound = (variance_q20 >> 4) * (sigma_16 * sigma_16) >> 4;
+    return gap_q10 >= (std::uint64_t{1} << 32) || gap_q10 * gap_q10 > bound;
+  }
+
+  // Hotter by a margin and by more than noise: in steady mode by both averages, since each alone is
+  // deceived, the short one by noise, the long one by what is over.
   [[nodiscard]] bool beats(const Leaf& hot, const Leaf& cold) const {
     if (!parameters_.mechanisms.admission) return value(hot) > value(cold);
     const std::uint32_t margin_256 = 256u + parameters_.margin_share_256;
@@ -271,7 +320,13 @@ class Draft {
     const bool is_recent = in_.pacing == Pacing::recency;
     const Rate least = is_recent ? hot.rate_short : std::min(hot.rate_short, hot.rate_long);
     const Rate most = is_recent ? cold.rate_short : std::max(cold.rate_short, cold.rate_long);
-    return linear_of(least) * weight_hot * 256 > linear_of(most) * weight_cold * margin_256;
+    if (linear_of(least) * weight_hot * 256 <= linear_of(most) * weight_cold * margin_256) {
+      return false;
+    }
+    // Leaves of another weight differ by what they are, not by chance.
+    if (weight_hot != weight_cold) return true;
+    return is_recent ? stands_out(hot, hot.rate_short, cold, cold.rate_short, in_.noise.short_q16)
+                     : stands_out(hot, hot.rate_long, cold, cold.rate_long, in_.noise.long_q16);
   }
 
   // Whether shifting `share_q24` of the traffic up from `slow` to `fast` earns back what moving

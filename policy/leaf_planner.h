@@ -48,6 +48,15 @@ struct LeafChoice {
 // What lowering a tier takes first.
 enum class Shed : std::uint8_t { hottest, coldest };
 
+// How uncertain a leaf's rate is: touches are counted, so a rate of r over n pages in a window w
+// has the variance r / (n w), of which the averages keep a part.
+struct NoiseUnit {
+  std::uint64_t touch_q22 = 0;      // 1/w: one touch of one page, in linear_of's unit; 0: exact
+  std::uint32_t sampled_pages = 0;  // n; 0: the pages of the leaf
+  std::uint32_t short_q16 = 0;      // what the short average keeps of the variance
+  std::uint32_t long_q16 = 0;
+};
+
 struct PlanInput {
   Nanoseconds now{};
   std::uint8_t tier_count = 0;
@@ -60,6 +69,7 @@ struct PlanInput {
   std::uint64_t mass = 0;                             // of all leaves together
   std::uint32_t short_32 = 0;
   SampleKind kind = SampleKind::bits;
+  NoiseUnit noise{};
   std::uint64_t page_cost_ns = 0;  // application time that moving one page costs
   std::uint64_t pages_max = 0;     // budget
   Nanoseconds tick{};              // how long one epoch lasts

@@ -67,7 +67,8 @@ void count_warm(Leaf& leaf, const SurveyInput& input, const Parameters& paramete
     survey.mass[leaf.other] += there;
     survey.mass[leaf.tier] += mass - there;
   }
-  if (leaf.tier != 0) note_wish(leaf, code, input.earned_from);
+  const bool is_seen = input.coverage == Coverage::all_seen;
+  if (leaf.tier != 0 && is_seen) note_wish(leaf, code, input.earned_from);
   if (leaf.last_move != 0) note_recent(leaf, mass, input, parameters, survey);
 }
 

@@ -64,7 +64,7 @@ constexpr Parameters hot_cold_parameters = {
 // gap_permille               50  1/1000  Colloid (2024): delta 0.05
 // idle_permille             100  1/1000  arbitrary: three sigma of a batch.  Higher: DRAM is kept
 //                                        longer; 0: it is given away for noise
-// far_permille              200  1/1000  the model of the simulator: with a knee of power 7, at a
+// far_permille              300  1/1000  the model of the simulator: with a knee of power 7, at a
 //                                        latency 26 % lower, the best share gains 1.6 %
 // step_1024                 128  1/1024  arbitrary, an eighth: a step whose gain stands out of the
 //                                        noise; smaller: moves less and errs more
@@ -96,11 +96,11 @@ constexpr Parameters with_tiering(Parameters base) {
   base.score_short_32 = 13;
   base.recency_short_32 = 23;
   base.stream_event_16 = 2;
-  base.stream_touch_16 = 128;
+  base.stream_touch_16 = 2;
   base.probe_sigma_permille = 30;
   base.gap_permille = 50;
   base.idle_permille = 100;
-  base.far_permille = 200;
+  base.far_permille = 300;
   base.step_1024 = 128;
   base.step_min_1024 = 32;
   base.step_gain_permille = 10;

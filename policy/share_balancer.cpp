@@ -12,6 +12,8 @@ namespace {
 
 // Probes that make one point of the climb: 3 % noise becomes 0.7 %.  More: slower, surer.
 constexpr std::uint32_t point_probes = 32;
+// And of a point on the way, before it is compared.
+constexpr std::uint32_t path_probes = 8;
 // A share that has not come nearer for so many ticks will not: leaves are too large, or the mover
 // is refused.
 constexpr std::uint8_t still_max = 4;
@@ -63,6 +65,7 @@ ShareBalancer::Sample ShareBalancer::sample_of(const BalanceInput& input, std::s
     now.mean_ps += std::uint64_t{input.share[t]} * input.latency_ps[t];
   }
   now.mean_ps /= share16_one;
+  now.is_moving = input.moved > share16_one / 500;
   now.probes = std::max(1u, input.probes);
   now.noise_permille = noise_of(now.probes, parameters);
   const std::uint64_t idle = input.idle_ps[fast];
@@ -81,11 +84,35 @@ bool ShareBalancer::has_arrived(const Sample& now, const Parameters& parameters)
   return is_there || still_ >= still_max;
 }
 
-bool ShareBalancer::start_climb(const Sample& now, const Parameters& parameters) noexcept {
-  target_ = now.x;
+std::optional<std::uint32_t> ShareBalancer::learn_path(const Sample& now,
+                                                       const Parameters& parameters) noexcept {
+  if (now.is_moving) return std::nullopt;
+  const std::size_t here =
+      std::min<std::size_t>(now.x * path_.size() / share16_one, path_.size() - 1);
+  PathPoint& point = path_[here];
+  point.probes = std::min(point.probes + now.probes, 2 * point_probes);
+  const auto mean_ps = static_cast<std::int64_t>(now.mean_ps);
+  const std::int64_t change = (mean_ps - point.mean_ps) * std::int64_t{now.probes} / point.probes;
+  point.mean_ps = static_cast<std::uint32_t>(point.mean_ps + change);
+  if (!parameters.mechanisms.marginal_step || point.probes < path_probes) return std::nullopt;
+  const std::uint64_t clearly =
+      2u * parameters.step_gain_permille + 2u * noise_of(path_probes, parameters);
+  std::size_t best = here;
+  for (std::size_t i = 0; i < path_.size(); ++i) {
+    if (path_[i].probes >= path_probes && path_[i].mean_ps < path_[best].mean_ps) best = i;
+  }
+  if (path_[best].mean_ps * std::uint64_t{1000} >= point.mean_ps * (1000 - clearly)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>((2 * best + 1) * share16_one / (2 * path_.size()));
+}
+
+bool ShareBalancer::start_climb(const Sample& now, std::uint32_t x,
+                                const Parameters& parameters) noexcept {
+  target_ = x;
   if (!parameters.mechanisms.marginal_step) return true;
   phase_ = Phase::climb;
-  best_x_ = now.x;
+  best_x_ = x;
   best_ps_ = 0;
   direction_ = now.is_unloaded ? std::int8_t{1} : std::int8_t{-1};
   failed_ = still_ = 0;
@@ -94,6 +121,8 @@ bool ShareBalancer::start_climb(const Sample& now, const Parameters& parameters)
 }
 
 bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexcept {
+  const std::optional<std::uint32_t> better = learn_path(now, parameters);
+  if (better) return start_climb(now, *better, parameters);
   const bool goes_down = now.fast_ps > now.slow_ps;
   const bool is_open = high_ == share16_one;  // x has never been too great
   if (is_open && !goes_down && (now.is_unloaded || is_far_below(now, parameters))) {
@@ -110,7 +139,14 @@ bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexce
   const bool is_pegged = is_open && !goes_down && has_arrived(now, parameters);
   // Below the balance, coming from above: the least mean is near, or still further down.
   const bool has_crossed = !is_open && !goes_down && parameters.mechanisms.marginal_step;
-  if (is_equal || is_closed || is_pegged || has_crossed) return start_climb(now, parameters);
+  if (is_equal || is_closed || is_pegged || has_crossed) return start_climb(now, now.x, parameters);
+  // Before anything is given away, J is measured where it is.
+  if (goes_down && !has_start_ && parameters.mechanisms.marginal_step) {
+    target_ = now.x;
+    probes_ += now.probes;
+    has_start_ = probes_ >= path_probes;
+    return false;
+  }
   target_ = is_open ? std::uint32_t{share16_max} : low_ + (high_ - low_) / 2;
   return false;
 }
@@ -164,7 +200,9 @@ bool ShareBalancer::judge(std::uint64_t mean_ps, const Sample& now,
 
 // Nothing is learned of a point before the share has arrived there.
 bool ShareBalancer::climb(const Sample& now, const Parameters& parameters) noexcept {
-  if (best_ps_ != 0 && !has_arrived(now, parameters)) return false;
+  if (!has_arrived(now, parameters)) return false;
+  const std::optional<std::uint32_t> better = learn_path(now, parameters);
+  if (best_ps_ == 0 && better) return start_climb(now, *better, parameters);
   sum_ps_ += now.mean_ps * now.probes;
   probes_ += now.probes;
   if (probes_ < point_probes) return false;
@@ -177,7 +215,10 @@ void ShareBalancer::start_pair(std::size_t pair) noexcept {
   target_ = held_[pair];
   low_ = 0;
   high_ = share16_one;
+  path_ = {};
   still_ = 0;
+  probes_ = 0;
+  has_start_ = false;
 }
 
 // This pair holds `target_` from now on; the next one begins, or all rest.

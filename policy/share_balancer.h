@@ -13,6 +13,7 @@
 //             latency f > s         x -> half way down, and so on     (the bracket)
 //             latency f < s         x -> half way up to where it was once too much
 //             about equal, or the bracket closed: climb
+//             J was clearly less at an x before: climb from there
 //     climb   try a step, average J until its noise is small; go on while J falls; turn once if
 //             the first step did not help.  What is left within a step is less than its gain
 //     rest    hold x, until reset() or until its reason is gone: as much as fits was right while f
@@ -25,6 +26,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "policy/presets.h"
 #include "policy/units.h"
@@ -43,6 +45,7 @@ struct BalanceInput {
   std::array<std::uint32_t, tiers_max> latency_ps{};  // median of this tick's probes; 0: none
   std::array<std::uint32_t, tiers_max> idle_ps{};     // unloaded; 0: unknown
   std::uint32_t probes = 0;                           // batches behind each median
+  Share16 moved = 0;  // share that own moves shifted since the last tick
 };
 
 class ShareBalancer {
@@ -69,6 +72,7 @@ class ShareBalancer {
     std::uint32_t slow_ps = 0;
     std::uint64_t mean_ps = 0;
     bool is_unloaded = false;
+    bool is_moving = false;  // moves load the tiers too
     std::uint32_t probes = 1;
     std::uint32_t noise_permille = 0;  // of each latency, one standard deviation
   };
@@ -82,7 +86,10 @@ class ShareBalancer {
   [[nodiscard]] bool is_worth_trying(const Sample& now,
                                      const Parameters& parameters) const noexcept;
   bool try_next(const Sample& now, const Parameters& parameters) noexcept;
-  bool start_climb(const Sample& now, const Parameters& parameters) noexcept;
+  bool start_climb(const Sample& now, std::uint32_t x, const Parameters& parameters) noexcept;
+  // Remembers J at this x, unless moves load the tiers; the x where it was clearly less, if there
+  // is one.
+  std::optional<std::uint32_t> learn_path(const Sample& now, const Parameters& parameters) noexcept;
   void finish_pair(std::size_t pairs, const Parameters& parameters) noexcept;
   [[nodiscard]] std::array<Share16, tiers_max> shares_of(const BalanceInput& input) const noexcept;
   bool has_arrived(const Sample& now, const Parameters& parameters) noexcept;
@@ -102,8 +109,15 @@ class ShareBalancer {
   }();
   std::uint32_t low_ = 0;             // bracket: x was too small here
   std::uint32_t high_ = share16_one;  // and too great here
-  std::uint32_t best_x_ = 0;          // climb: least J so far
-  std::uint64_t best_ps_ = 0;         // 0: the starting point is being measured
+  // J along the way, by 32nds of x.
+  struct PathPoint {
+    std::uint32_t mean_ps = 0;
+    std::uint32_t probes = 0;
+  };
+  std::array<PathPoint, 32> path_{};
+  bool has_start_ = false;     // J was measured before x was lowered
+  std::uint32_t best_x_ = 0;   // climb: least J so far
+  std::uint64_t best_ps_ = 0;  // 0: the starting point is being measured
   std::int8_t direction_ = -1;
   std::uint8_t failed_ = 0;   // directions that did not help at this step
   std::uint64_t sum_ps_ = 0;  // of J times probes, at this point

@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t cost_weight = 16;
 constexpr std::uint32_t probes_steady = 8;    // 18 us each: 0.03 % of a core for two tiers
 constexpr std::uint32_t probes_seeking = 40;  // 0.15 %
+constexpr std::uint32_t jump_probes_min = 6;
 // Own moves beyond this share make latencies before and after incomparable.
 constexpr std::int32_t own_shift_max = share16_one / 100;
 // The least noise of a share that is believed: half a percent.
@@ -24,6 +25,12 @@ Share16 share_of(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return 0;
   const std::uint64_t share = part / ((whole >> 16) + 1);
   return static_cast<Share16>(std::min<std::uint64_t>(share, share16_max));
+}
+
+// The part of a sample's variance that stays in an average: a / (2 - a), a = 1 - retained.
+std::uint32_t kept_q16(Nanoseconds interval, Nanoseconds time_constant) {
+  const Share32 weight = share_one - retained_share(interval, time_constant);
+  return static_cast<std::uint32_t>((weight << 16) / (2 * share_one - weight));
 }
 
 std::uint64_t micro_of(std::uint64_t linear) {
@@ -73,16 +80,22 @@ void Tiering::place_leaves(const TickInput& input) noexcept {
 }
 
 void Tiering::survey(const TickInput& input) noexcept {
+  const bool is_seen = input.coverage == Coverage::all_seen;
+  unseen_ = unseen_ + input.elapsed;
   survey_ = survey_leaves(memory_.leaves,
                           {.samples = input.samples,
                            .kind = input.kind,
                            .coverage = input.coverage,
                            .window = input.window,
-                           .elapsed = input.elapsed,
+                           .elapsed = unseen_,
                            .now = input.now,
                            .short_32 = short_32(),
                            .earned_from = fill_.earned_from},
                           config_.parameters);
+  if (is_seen) {
+    scan_interval_ = unseen_;
+    unseen_ = {};
+  }
   for (const LeafSample& sample : input.samples) {
     const Leaf& leaf = memory_.leaves[sample.leaf];
     if (leaf.call_site != 0) sites_.learn(leaf.call_site, leaf.rate_long);
@@ -101,17 +114,15 @@ void Tiering::survey(const TickInput& input) noexcept {
   for (std::size_t t = 0; t < tier_count_; ++t) share_[t] = share_of(survey_.mass[t], mass);
 }
 
-// Takes over what was probed.  A median that doubles at once must be confirmed by the next tick.
+// Takes over what was probed.  A median that doubles at once is an outlier until enough batches say
+// the same: one in twenty batches meets an interruption.
 void Tiering::read_latencies(const TickInput& input) noexcept {
   mean_latency_ps_ = 0;
   for (std::size_t t = 0; t < tier_count_; ++t) {
     const std::uint32_t raw = input.tiers[t].latency_ps;
-    if (raw != 0) {
-      const std::uint64_t bound = 2 * std::uint64_t{latency_ps_[t]};
-      const bool is_jump = latency_ps_[t] != 0 && raw > bound && latency_raw_ps_[t] <= bound;
-      latency_raw_ps_[t] = raw;
-      if (!is_jump) latency_ps_[t] = raw;
-    }
+    const bool is_jump = latency_ps_[t] != 0 && raw / 2 > latency_ps_[t];
+    jump_probes_[t] = is_jump ? jump_probes_[t] + std::max(1u, input.tiers[t].probes) : 0;
+    if (raw != 0 && (!is_jump || jump_probes_[t] >= jump_probes_min)) latency_ps_[t] = raw;
     const std::uint32_t idle = input.tiers[t].latency_idle_ps;
     const std::uint32_t lowest = idle_ps_[t] == 0 ? latency_ps_[t] : idle_ps_[t];
     idle_ps_[t] = idle != 0 ? idle : std::min(lowest, std::max(1u, latency_ps_[t]));
@@ -137,6 +148,7 @@ void Tiering::detect_change(const TickInput& input) noexcept {
   const std::int64_t residual = std::int64_t{share_[0]} - last_share_ - own_shift_;
   const std::int32_t own = own_shift_ < 0 ? -own_shift_ : own_shift_;
   last_share_ = share_[0];
+  moved_share_ = static_cast<Share16>(std::min<std::int32_t>(own, share16_max));
   own_shift_ = 0;
   if (!parameters.mechanisms.change_detector) return;
   bool has_changed = heat_change_.observe(residual, share_noise, parameters) != Change::none;
@@ -186,7 +198,7 @@ void Tiering::aim(const TickInput& input) noexcept {
   if (is_spread_kind(config_.parameters.kind)) return aim_slots(input);
   if (config_.parameters.kind == PolicyKind::capacity) return aim_capacity();
   if (config_.parameters.kind != PolicyKind::balance) return;
-  BalanceInput now{.tier_count = tier_count_, .share = share_};
+  BalanceInput now{.tier_count = tier_count_, .share = share_, .moved = moved_share_};
   std::uint64_t mass = 0;
   for (std::size_t t = 0; t < tier_count_; ++t) mass += survey_.mass[t];
   now.probes = ~0u;
@@ -239,6 +251,16 @@ MoveLoad Tiering::move_load(const TickInput& input) const noexcept {
           .pacing = is_recent() ? Pacing::recency : Pacing::steady};
 }
 
+// One touch of one sampled page in one window, as a rate, and how much of it the averages keep.
+NoiseUnit Tiering::noise_unit(const TickInput& input) const noexcept {
+  const std::uint64_t window_us = std::max<std::uint64_t>(1, input.window.count / 1000);
+  const bool is_bits = input.kind == SampleKind::bits;
+  return {.touch_q22 = (std::uint64_t{1'000'000} << rate_fraction_bits) / window_us,
+          .sampled_pages = is_bits ? input.sampled_pages : 0,
+          .short_q16 = kept_q16(scan_interval_, heat_short_time),
+          .long_q16 = kept_q16(scan_interval_, heat_long_time)};
+}
+
 std::size_t Tiering::plan(const TickInput& input, GuardState state) noexcept {
   const Parameters& parameters = config_.parameters;
   budget_.fill(move_rate(move_load(input), parameters), input.elapsed);
@@ -252,6 +274,7 @@ std::size_t Tiering::plan(const TickInput& input, GuardState state) noexcept {
                    .target = target_,
                    .short_32 = short_32(),
                    .kind = kind_,
+                   .noise = noise_unit(input),
                    .page_cost_ns = page_cost_ns_ / std::max(1u, config_.cpus),
                    .tick = is_recent() ? parameters.tick_recency : parameters.tick_steady,
                    .pacing = is_recent() ? Pacing::recency : Pacing::steady,

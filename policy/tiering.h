@@ -56,8 +56,9 @@ struct TierReading {
 
 struct TickInput {
   Nanoseconds now{};
-  Nanoseconds elapsed{};  // since the last tick
-  Nanoseconds window{};   // how long access bits were open; counts: the sampled time
+  Nanoseconds elapsed{};            // since the last tick
+  Nanoseconds window{};             // how long access bits were open; counts: the sampled time
+  std::uint32_t sampled_pages = 0;  // of each leaf, that the sensor looked at; 0: all
   SampleKind kind = SampleKind::bits;
   Coverage coverage = Coverage::all_seen;
   std::span<const LeafSample> samples;        // ascending by leaf, each leaf once
@@ -82,6 +83,7 @@ struct TickPlan {
   Nanoseconds next{};               // when the next tick is wanted, from now
   TieringMode mode = TieringMode::steady;
   std::uint32_t probes_per_s = 8;  // batches for each tier, wanted until then
+  Nanoseconds scan_in{};  // how long sensors may rest: nothing has been worth a move for a while
 };
 
 struct TieringConfig {
@@ -157,6 +159,7 @@ class Tiering {
   void aim_capacity() noexcept;
   void aim_slots(const TickInput& input) noexcept;
   GuardState guard(const TickInput& input) noexcept;
+  [[nodiscard]] NoiseUnit noise_unit(const TickInput& input) const noexcept;
   std::size_t plan(const TickInput& input, GuardState state) noexcept;
   [[nodiscard]] MoveLoad move_load(const TickInput& input) const noexcept;
   [[nodiscard]] TieringMode mode() const noexcept;
@@ -175,8 +178,8 @@ class Tiering {
   std::array<std::uint8_t, tiers_max> slots_of_{};
   std::array<Pages, tiers_max> used_{};
   std::array<Pages, tiers_max> capacity_{};
-  std::array<std::uint32_t, tiers_max> latency_ps_{};      // accepted
-  std::array<std::uint32_t, tiers_max> latency_raw_ps_{};  // as read last
+  std::array<std::uint32_t, tiers_max> latency_ps_{};   // accepted
+  std::array<std::uint32_t, tiers_max> jump_probes_{};  // batches that say so, of a sudden rise
   std::array<std::uint32_t, tiers_max> idle_ps_{};
   std::uint64_t mean_latency_ps_ = 0;
 
@@ -187,9 +190,13 @@ class Tiering {
   MoveBudget budget_;
   CallSiteHeat sites_;
 
+  Nanoseconds unseen_{};         // since the last tick with samples of all leaves
+  Nanoseconds scan_interval_{};  // between those, average
+  std::uint32_t sampled_pages_ = 0;
   std::uint8_t recency_left_ = 0;   // ticks
   Share16 last_share_ = 0;          // of tier 0, at the last tick
   std::int32_t own_shift_ = 0;      // of it, by own moves since then
+  Share16 moved_share_ = 0;         // of it, in the last tick, in either direction
   std::uint64_t page_cost_ns_ = 0;  // of a processor, average
   bool has_cost_ = false;           // it was measured
   std::uint64_t spent_ns_ = 0;      // by ranked moves since the last tick

@@ -252,6 +252,7 @@ class Product final : public TieringPolicy {
     input.now = view.now();
     input.elapsed = {static_cast<std::uint64_t>(view.elapsed_s() * 1e9)};
     input.window = {static_cast<std::uint64_t>(window_seen_ns_)};
+    input.sampled_pages = options_.sensor == SensorModel::rwp ? rwp_pages : 0;
     input.coverage = has_sensed ? Coverage::all_seen : Coverage::listed_only;
     std::ranges::sort(tenant.samples, {}, &LeafSample::leaf);
     input.samples = tenant.samples;
