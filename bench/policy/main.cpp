@@ -8,12 +8,13 @@
 // --quick runs one cell of each workload, --smoke one cell.  --tune runs each baseline at each of
 // its tunings over the quick grid and prints which serves it best.
 // Exit status: 0 done, 1 a policy beat the oracle or the file cannot be written, 2 bad usage.
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,9 +105,8 @@ Json json_of(const CellResult& result, const simulator::CellRow& row, double fir
           {"moved_gb", outcome.moved_bytes / 1e9},
           {"steady_moved_gb", outcome.steady_moved_bytes / 1e9},
           {"recovery_s", outcome.recovery_s < 0 ? Json() : Json(outcome.recovery_s)},
-          {"recovery_bound_s", result.bytes_to_recover > 0
-                                   ? Json(simulator::recovery_bound_s(result))
-                                   : Json()}};
+          {"recovery_bound_s",
+           result.bytes_to_recover > 0 ? Json(simulator::recovery_bound_s(result)) : Json()}};
 }
 
 Json json_of(const simulator::Summary& summary) {
@@ -201,12 +201,8 @@ int bench(const Options& options) {
   std::printf("%s\n", summary.dump(2).c_str());
   std::printf("%zu of %zu cells miss a target\n", missed.size(), results.size());
   if (!options.out.empty()) {
-    const Json report = {{"version", 1},
-                         {"own", options.own},
-                         {"seed", options.seed},
-                         {"cells", cells.size()},
-                         {"summary", summary},
-                         {"misses", missed},
+    const Json report = {{"version", 1},          {"own", options.own}, {"seed", options.seed},
+                         {"cells", cells.size()}, {"summary", summary}, {"misses", missed},
                          {"rows", rows}};
     std::ofstream file(options.out);
     file << report.dump(1) << '\n';

@@ -51,8 +51,7 @@ Profile profile_of(const HeatTrace& trace) {
       }
       const BinRate rate = rate_of_bin(bin);
       const double untouched = exp_of(-rate.middle);
-      const double weight =
-          frame.window_us > 0 ? std::max(1e-6, untouched * (1 - untouched)) : 1;
+      const double weight = frame.window_us > 0 ? std::max(1e-6, untouched * (1 - untouched)) : 1;
       Interval& sum = profile.rate[cell];
       sum.low += weight * rate.low / window;
       sum.middle += weight * rate.middle / window;
@@ -169,8 +168,7 @@ class Program {
 };
 
 // The largest part at which the curve is still within a slowdown, linear between points.
-double part_within(const std::vector<AdvicePoint>& curve, double Interval::*edge,
-                   double slowdown) {
+double part_within(const std::vector<AdvicePoint>& curve, double Interval::*edge, double slowdown) {
   double part = 0;
   for (std::size_t i = 1; i < curve.size(); ++i) {
     const double before = curve[i - 1].slowdown.*edge;

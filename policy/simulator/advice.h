@@ -13,9 +13,9 @@
 // Three things are uncertain and each gets a low and a high: heat inside its bin, with access bits
 // that saturate at one touch; the share of time that the program waits for memory; and how heat
 // changes from frame to frame.  Frames with several window lengths undo saturation: what is touched
-// in every long window is told apart by short ones.  If the stall share is not known, all of the time is taken: then
-// the slowdown is the most that latency can do, and the low end is left at none.
-// Pure: any thread.
+// in every long window is told apart by short ones.  If the stall share is not known, all of the
+// time is taken: then the slowdown is the most that latency can do, and the low end is left at
+// none. Pure: any thread.
 #pragma once
 
 #include <array>
@@ -33,9 +33,9 @@ struct Interval {
 };
 
 struct AdvicePoint {
-  double slow_share = 0;     // of the memory on the slow tier
-  Interval access_share;     // of accesses that go there
-  Interval slowdown;         // 0.05 is 5 %
+  double slow_share = 0;  // of the memory on the slow tier
+  Interval access_share;  // of accesses that go there
+  Interval slowdown;      // 0.05 is 5 %
 };
 
 // What fits at a slowdown.
@@ -47,8 +47,8 @@ struct AdviceAnswer {
 inline constexpr std::array<double, 3> advised_slowdowns = {0.01, 0.05, 0.10};
 
 struct Advice {
-  std::uint64_t bytes = 0;              // of the program: mean over the trace
-  std::vector<AdvicePoint> curve;       // 101 points, from 0 to all
+  std::uint64_t bytes = 0;         // of the program: mean over the trace
+  std::vector<AdvicePoint> curve;  // 101 points, from 0 to all
   std::array<AdviceAnswer, advised_slowdowns.size()> answers{};
   bool is_stall_known = false;
   // Of the accesses, to pages that are touched in nearly every window.  They may be far hotter than

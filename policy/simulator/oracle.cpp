@@ -68,9 +68,8 @@ Curve curve_of(const Workload& workload, const Demand& demand, const std::vector
   Curve curve;
   curve.order.resize(workload.leaf_count);
   std::iota(curve.order.begin(), curve.order.end(), 0u);
-  std::ranges::stable_sort(curve.order, [&](std::uint32_t a, std::uint32_t b) {
-    return score[a] > score[b];
-  });
+  std::ranges::stable_sort(curve.order,
+                           [&](std::uint32_t a, std::uint32_t b) { return score[a] > score[b]; });
   for (std::size_t c = 0; c < workload.class_count; ++c) {
     std::vector<double>& mass = curve.mass[c];
     mass.assign(workload.leaf_count + 1, 0);
@@ -98,9 +97,9 @@ std::vector<PerTier<float>> shares_of(const Workload& workload, const Curve& cur
   std::vector<PerTier<float>> share(workload.leaf_count);
   double start = 0;
   for (std::size_t t = 0; t < tiers; ++t) {
-    const double end = t + 1 == tiers ? static_cast<double>(workload.leaf_count)
-                                      : std::min(start + fill.leaves[t],
-                                                 static_cast<double>(workload.leaf_count));
+    const double end =
+        t + 1 == tiers ? static_cast<double>(workload.leaf_count)
+                       : std::min(start + fill.leaves[t], static_cast<double>(workload.leaf_count));
     for (auto i = static_cast<std::size_t>(start);
          i < curve.order.size() && static_cast<double>(i) < end; ++i) {
       const auto at = static_cast<double>(i);
@@ -269,8 +268,8 @@ Placement best_placement(const MachineModel& machine, const Workload& workload,
 }
 
 std::vector<double> best_progress(const MachineModel& machine, const Workload& workload) {
-  using Key = std::tuple<std::array<std::size_t, classes_max>, std::array<double, classes_max>,
-                         double>;
+  using Key =
+      std::tuple<std::array<std::size_t, classes_max>, std::array<double, classes_max>, double>;
   std::map<Key, double> known;
   std::vector<double> by_phase;
   for (std::size_t phase = 0; phase < workload.phases.size(); ++phase) {
@@ -281,8 +280,7 @@ std::vector<double> best_progress(const MachineModel& machine, const Workload& w
       by_phase.push_back(found->second);
       continue;
     }
-    by_phase.push_back(
-        best_placement(machine, workload, demand_of(workload, phase)).progress);
+    by_phase.push_back(best_placement(machine, workload, demand_of(workload, phase)).progress);
     known.emplace(key, by_phase.back());
   }
   return by_phase;

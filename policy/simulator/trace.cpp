@@ -78,7 +78,8 @@ class Reader {
       std::string_view name = words.rest();
       while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
       trace_.program = name;
-      std::ranges::replace_if(trace_.program, [](char c) { return c < ' ' || c > '~'; }, '?');
+      std::ranges::replace_if(
+          trace_.program, [](char c) { return c < ' ' || c > '~'; }, '?');
       return {};
     }
     if (key != "page_size" && key != "tiers" && key != "stall_permille" &&

@@ -6,8 +6,8 @@
 //   cxltier-trace 1
 //   program redis-server
 //   page_size 4096
-//   stall_permille 350 50      share of time spent waiting for memory, and its uncertainty; optional
-//   bandwidth_mbps 12000       what it draws with all memory on the fastest tier; optional
+//   stall_permille 350 50      share of time that waits for memory, and its uncertainty; optional
+//   bandwidth_mbps 12000       what it draws with all memory fast; optional
 //   tiers 2
 //   frame 1000                 ms since the start; then, once each:
 //   pages 24000 8000           resident pages by tier

@@ -2,12 +2,12 @@
 //
 // The verb `advise`: how much of a recorded program's memory could live on CXL, at which slowdown.
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -149,12 +149,14 @@ std::string text_of(const Advice& advice, const MachineModel& model) {
     text += fmt::format(" {:>6.1f}%", 100 * advice.curve[i].slowdown.middle);
   }
   if (!advice.is_stall_known) {
-    text += "\nHow much of its time it waits for memory is not known: this is the most that can be "
-            "lost.\nMeasure it (perf stat, stalled cycles) and give it with --stall PERCENT.";
+    text +=
+        "\nHow much of its time it waits for memory is not known: this is the most that can be "
+        "lost.\nMeasure it (perf stat, stalled cycles) and give it with --stall PERCENT.";
   }
   if (advice.saturated_share > 0.5) {
-    text += "\nMost accesses go to pages that are touched in every window; they may be far hotter "
-            "than heat can tell,\nand the slowdown lower.";
+    text +=
+        "\nMost accesses go to pages that are touched in every window; they may be far hotter "
+        "than heat can tell,\nand the slowdown lower.";
   }
   return text + "\n";
 }

@@ -63,8 +63,8 @@ class Recorder {
     if (page.ticks == ticks_ && !trace_.frames.empty()) return;  // no scan since
     ticks_ = page.ticks;
     trace_.page_size = std::max<std::uint64_t>(page.page_size, 1024);
-    trace_.tier_count = std::max<std::size_t>(
-        trace_.tier_count, std::min<std::size_t>(page.tier_count, tiers_max));
+    trace_.tier_count =
+        std::max<std::size_t>(trace_.tier_count, std::min<std::size_t>(page.tier_count, tiers_max));
     simulator::TraceFrame frame;
     frame.time_ms = monotonic_ms() - started_ms_ + 1;
     for (std::size_t t = 0; t < page.tier_count; ++t) frame.pages[t] = page.tiers[t].pages;
@@ -156,8 +156,8 @@ int write_out(const RecordOptions& options, const std::string& text) {
   std::ofstream file(options.out, std::ios::binary);
   file << text;
   if (file.flush()) return exit_ok;
-  complain(fmt::format("record: cannot write {}; name a file in a folder that is yours",
-                       options.out));
+  complain(
+      fmt::format("record: cannot write {}; name a file in a folder that is yours", options.out));
   return exit_failed;
 }
 

@@ -59,9 +59,10 @@ std::optional<simulator::Setting> setting_of(const SimulateOptions& options) {
   if (options.trace.empty()) {
     auto setting = simulator::make_setting(options.cell, options.seed);
     if (!setting) {
-      complain(fmt::format("simulate: unknown workload '{}' or machine '{}'; list them with: "
-                           "cxltier simulate --list",
-                           options.cell.workload, options.cell.machine));
+      complain(
+          fmt::format("simulate: unknown workload '{}' or machine '{}'; list them with: "
+                      "cxltier simulate --list",
+                      options.cell.workload, options.cell.machine));
     }
     return setting;
   }
@@ -112,11 +113,11 @@ int run_scenario(const SimulateOptions& options) {
   view.steady_from_s = static_cast<double>(workload.steady_from.count) / 1e9;
   const std::vector<double> best = simulator::best_progress(*setting->machine, workload);
   view.best_steady = simulator::mean_by_phase(workload, best, workload.steady_from);
-  const simulator::RunOptions run{.seed = options.seed,
-                                  .timeline_step = {workload.duration.count / 240 /
-                                                    simulator::quantum.count *
-                                                    simulator::quantum.count},
-                                  .recovery_progress = view.best_steady};
+  const simulator::RunOptions run{
+      .seed = options.seed,
+      .timeline_step = {workload.duration.count / 240 / simulator::quantum.count *
+                        simulator::quantum.count},
+      .recovery_progress = view.best_steady};
   for (const std::string& name : options.policies) {
     const auto policy = simulator::make_policy(name);
     view.rows.push_back({name, simulate(*setting->machine, workload, *policy, run)});
@@ -128,8 +129,7 @@ int run_scenario(const SimulateOptions& options) {
 }
 
 int run_grid(const SimulateOptions& options) {
-  const auto size =
-      options.grid == "full" ? simulator::GridSize::full : simulator::GridSize::quick;
+  const auto size = options.grid == "full" ? simulator::GridSize::full : simulator::GridSize::quick;
   const std::vector<Cell> cells = simulator::grid_cells(size);
   std::vector<CellResult> results(cells.size());
   std::atomic<std::size_t> next{0};
@@ -142,16 +142,15 @@ int run_grid(const SimulateOptions& options) {
     });
   }
   threads.clear();
-  return print_data(options.json
-                        ? grid_json_of(results, std::string(simulator::own_name))
-                        : grid_table_of(results));
+  return print_data(options.json ? grid_json_of(results, std::string(simulator::own_name))
+                                 : grid_table_of(results));
 }
 
 int simulate_verb(SimulateOptions options) {
   if (options.list) return print_data(joined_names());
   if (options.policies.empty()) {
-    options.policies = {"first-touch",  "hottest-first", "memtis-like",
-                        "colloid-memtis", "hot-cold",    "balance"};
+    options.policies = {"first-touch",    "hottest-first", "memtis-like",
+                        "colloid-memtis", "hot-cold",      "balance"};
   }
   for (const std::string& name : options.policies) {
     if (simulator::make_policy(name) != nullptr) continue;

@@ -142,8 +142,7 @@ std::string table_of(const ScenarioView& view) {
         colours[i % colours.size()], i >= colours.size() ? "dashed" : "solid",
         escaped(view.rows[i].policy), outcome.steady_progress,
         100 * outcome.steady_progress / view.best_steady, outcome.mean_latency_ns,
-        100 * outcome.steady_share[0], outcome.moved_bytes / 1e9,
-        outcome.steady_moved_bytes / 1e9);
+        100 * outcome.steady_share[0], outcome.moved_bytes / 1e9, outcome.steady_moved_bytes / 1e9);
   }
   return html + "</table>\n";
 }

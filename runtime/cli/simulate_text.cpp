@@ -2,10 +2,10 @@
 //
 // `simulate` as tables and as JSON.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "runtime/cli/simulate_view.h"
 
@@ -47,11 +47,11 @@ std::string simulate_table_of(const ScenarioView& view) {
       "policy", "speed", "of best", "J ns", "fast %", "moved GB", "steady GB");
   for (const CellRow& row : view.rows) {
     const Outcome& outcome = row.outcome;
-    text += fmt::format("{:<24} {:>8.4f} {:>8.1f}% {:>9.1f} {:>7.1f}% {:>9.2f} {:>9.2f}\n",
-                        row.policy, outcome.steady_progress,
-                        100 * outcome.steady_progress / view.best_steady, outcome.mean_latency_ns,
-                        100 * outcome.steady_share[0], outcome.moved_bytes / giga,
-                        outcome.steady_moved_bytes / giga);
+    text +=
+        fmt::format("{:<24} {:>8.4f} {:>8.1f}% {:>9.1f} {:>7.1f}% {:>9.2f} {:>9.2f}\n", row.policy,
+                    outcome.steady_progress, 100 * outcome.steady_progress / view.best_steady,
+                    outcome.mean_latency_ns, 100 * outcome.steady_share[0],
+                    outcome.moved_bytes / giga, outcome.steady_moved_bytes / giga);
   }
   return text + fmt::format("speed: 1 is all memory on the fastest tier, alone; best: {:.4f}\n",
                             view.best_steady);
@@ -98,9 +98,9 @@ std::string grid_table_of(const std::vector<CellResult>& results) {
       worst = std::min(worst, of_best);
       moved += outcome.moved_bytes / giga;
     }
-    text += fmt::format("{:<24} {:>8.1f}% {:>8.1f}% {:>10.0f}\n", policy.policy,
-                        100 * std::exp(logs / static_cast<double>(results.size())), 100 * worst,
-                        moved);
+    text +=
+        fmt::format("{:<24} {:>8.1f}% {:>8.1f}% {:>10.0f}\n", policy.policy,
+                    100 * std::exp(logs / static_cast<double>(results.size())), 100 * worst, moved);
   }
   return text + fmt::format("{} cells; of best: geometric mean of speed over the oracle's\n",
                             results.size());

@@ -36,7 +36,8 @@ class RecordingPolicy final : public TieringPolicy {
   void tick(View& view, std::vector<Order>& /*orders*/) override {
     const bool is_settled = view.now() >= seconds(30);  // before, it searches for its window
     const bool is_swept = is_settled && windows_ == Windows::swept;
-    const double window_ns = is_swept ? std::max(1e4, window_ns_ / std::pow(8, view.tick() % 4)) : window_ns_;
+    const double shorter = std::max(1e4, window_ns_ / std::pow(8, view.tick() % 4));
+    const double window_ns = is_swept ? shorter : window_ns_;
     const std::uint64_t pages = view.leaf_units() * unit_pages;
     std::vector<Observation> seen;
     std::uint64_t touched_all = 0;
@@ -56,8 +57,8 @@ class RecordingPolicy final : public TieringPolicy {
         is_swept ? std::span<const Region>{} : std::span<const Region>(regions_);
     update_regions(before, seen, seconds(1), after);
     if (!is_swept) regions_ = after;
-    const double share = static_cast<double>(touched_all) /
-                         static_cast<double>(pages * view.leaf_count());
+    const double share =
+        static_cast<double>(touched_all) / static_cast<double>(pages * view.leaf_count());
     if (!is_swept && share > 0.15) window_ns_ /= 2;
     if (!is_swept && share < 0.05) window_ns_ *= 2;
     window_ns_ = std::clamp(window_ns_, 1e5, 1e9);

@@ -19,9 +19,9 @@ namespace {
 const std::vector<CellResult>& quick_results() {
   static const std::vector<CellResult> results = [] {
     const std::vector<Cell> cells = grid_cells(GridSize::quick);
-    const std::vector<std::string> policies = {
-        "first-touch", "hottest-first", "tpp-like",         "memtis-like", "colloid-hemem",
-        "balance",     "balance-bits",  clairvoyant_name.data()};
+    const std::vector<std::string> policies = {"first-touch",  "hottest-first",        "tpp-like",
+                                               "memtis-like",  "colloid-hemem",        "balance",
+                                               "balance-bits", clairvoyant_name.data()};
     std::vector<CellResult> done(cells.size());
     std::atomic<std::size_t> next{0};
     const auto work = [&] {

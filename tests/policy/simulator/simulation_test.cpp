@@ -35,8 +35,7 @@ constexpr Golden goldens[] = {
 };
 
 Outcome run(const Golden& golden) {
-  const Setting setting =
-      *make_setting({golden.workload, golden.machine, 4, 1}, 1);
+  const Setting setting = *make_setting({golden.workload, golden.machine, 4, 1}, 1);
   const auto policy = make_policy(golden.policy);
   return simulate(*setting.machine, setting.workload, *policy, {});
 }
@@ -74,8 +73,8 @@ TEST(Simulation, SeedChangesNoiseAndPlaces) {
 TEST(Simulation, TimelineAddsUpToTheRun) {
   const Setting setting = *make_setting({"shift-25", "spr-cxl", 4, 0}, 1);
   const auto policy = make_policy("hottest-first");
-  const Outcome outcome = simulate(*setting.machine, setting.workload, *policy,
-                                   {.timeline_step = milliseconds(500)});
+  const Outcome outcome =
+      simulate(*setting.machine, setting.workload, *policy, {.timeline_step = milliseconds(500)});
   double progress = 0;
   double moved = 0;
   for (const TimePoint& point : outcome.timeline) {
@@ -92,14 +91,14 @@ TEST(Simulation, RecoveryIsMeasuredFromTheChange) {
   const Setting setting = *make_setting({"shift-100", "spr-cxl", 4, 0}, 1);
   const double best = best_progress(*setting.machine, setting.workload).back();
   const auto hemem = make_policy("colloid-memtis");
-  const Outcome fast = simulate(*setting.machine, setting.workload, *hemem,
-                                {.recovery_progress = best});
+  const Outcome fast =
+      simulate(*setting.machine, setting.workload, *hemem, {.recovery_progress = best});
   EXPECT_GT(fast.recovery_s, 0.5);
   EXPECT_LT(fast.recovery_s, 30);
   const auto still = make_policy("first-touch");
-  EXPECT_LT(simulate(*setting.machine, setting.workload, *still, {.recovery_progress = best})
-                .recovery_s,
-            0);
+  EXPECT_LT(
+      simulate(*setting.machine, setting.workload, *still, {.recovery_progress = best}).recovery_s,
+      0);
 }
 
 }  // namespace
