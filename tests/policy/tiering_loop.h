@@ -21,9 +21,9 @@ namespace cxltier::testing {
 
 struct LoopSetup {
   FakeMemory memory;
-  std::vector<double> popularity;        // share of the accesses by leaf
-  std::vector<std::uint64_t> capacity;   // pages by tier
-  std::uint32_t leaf_pages = 18'432;     // 72 MiB
+  std::vector<double> popularity;       // share of the accesses by leaf
+  std::vector<std::uint64_t> capacity;  // pages by tier
+  std::uint32_t leaf_pages = 18'432;    // 72 MiB
   Parameters parameters = preset_of(PolicyKind::balance);
   std::uint64_t seed = 1;
   double window_s = 0.0005;
@@ -59,12 +59,14 @@ class TieringLoop {
     const Nanoseconds elapsed = next_;
     now_ = now_ + elapsed;
     const double seconds_passed = static_cast<double>(elapsed.count) / 1e9;
-    TickInput input{.now = now_,
-                    .elapsed = elapsed,
-                    .window = {static_cast<std::uint64_t>(setup_.window_s * 1e9)},
-                    .tier_count = static_cast<std::uint8_t>(setup_.capacity.size())};
+    TickInput input;
+    input.now = now_;
+    input.elapsed = elapsed;
+    input.window = {static_cast<std::uint64_t>(setup_.window_s * 1e9)};
+    input.tier_count = static_cast<std::uint8_t>(setup_.capacity.size());
     const std::vector<LeafSample> samples = scan();
-    const std::vector<LeafPlacement> placements = first_ ? place_all() : std::vector<LeafPlacement>{};
+    const std::vector<LeafPlacement> placements =
+        first_ ? place_all() : std::vector<LeafPlacement>{};
     first_ = false;
     input.samples = samples;
     input.placements = placements;
@@ -93,8 +95,7 @@ class TieringLoop {
   }
 
   [[nodiscard]] double throughput() const {
-    return setup_.memory.outstanding /
-           (FakeMemory::mean(share_, latency_) + setup_.memory.app_ns);
+    return setup_.memory.outstanding / (FakeMemory::mean(share_, latency_) + setup_.memory.app_ns);
   }
   [[nodiscard]] double share(std::size_t tier) const { return share_[tier]; }
   // The best that free moves could reach with two tiers and one class of accesses.
