@@ -57,8 +57,7 @@ class ArmsLike final : public TieringPolicy {
   }
 
   void tick(View& view, std::vector<Order>& orders) override {
-    const bool is_recency = recency_left_ > 0;
-    absorb(view, is_recency);
+    absorb(view);
     rank(view);
     exchange(view, orders);
     if (recency_left_ > 0) --recency_left_;
@@ -74,7 +73,8 @@ class ArmsLike final : public TieringPolicy {
     std::uint32_t age = 0;  // intervals in the top set
   };
 
-  void absorb(View& view, bool is_recency) {
+  void absorb(View& view) {
+    const bool is_recency = recency_left_ > 0;
     leaves_.resize(view.leaf_count());
     for (const std::uint32_t leaf : view.renewed()) leaves_[leaf] = {};
     const double period = is_recency ? settings_.period_recency : settings_.period;
