@@ -90,7 +90,7 @@ TEST(Simulation, RecoveryIsMeasuredFromTheChange) {
   // HeMem's lists follow a shifted hot set in seconds; first touch never gets near the best.
   const Setting setting = *make_setting({"shift-100", "spr-cxl", 4, 0}, 1);
   const double best = best_progress(*setting.machine, setting.workload).back();
-  const auto hemem = make_policy("colloid-memtis");
+  const auto hemem = make_policy("colloid-hemem");
   const Outcome fast =
       simulate(*setting.machine, setting.workload, *hemem, {.recovery_progress = best});
   EXPECT_GT(fast.recovery_s, 0.5);
