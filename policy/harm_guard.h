@@ -33,7 +33,6 @@ struct GuardInput {
   std::uint32_t reversals = 0;
   // Speed of the program in any unit: reported progress per second, or 1/J.  0: unknown.
   std::uint64_t speed = 0;
-  std::uint32_t speed_noise_permille = 0;
 };
 
 class HarmGuard {

@@ -18,10 +18,14 @@ constexpr std::uint32_t piece_pages = 512;
 constexpr std::uint32_t key_slot_bits = 7;
 // Codes that count as equally hot: 256 of 2048 are an eighth of an octave, 9 %.
 constexpr std::uint32_t key_heat_bits = 8;
+constexpr std::uint32_t code_octave = 1u << rate_mantissa_bits;
 
 // Touches of a page in a window, from which on nearly all pages have been touched: 1 - exp(-3) is
 // 95 %.
 constexpr std::uint64_t saturated_touches = 3;
+// Pieces of such leaves that may be shed in one tick.  Arbitrary: fewer take too long to find the
+// balance, more pass it.
+constexpr std::uint32_t unknown_pieces_max = 16;
 
 using Room = std::int64_t;
 constexpr std::uint64_t pages_bound = std::uint64_t{1} << 60;
@@ -159,23 +163,27 @@ class Draft {
   }
 
   // Leaves with pages on `tier`.
-  std::span<LeafChoice> gather_on(std::size_t tier, Order order, std::span<LeafChoice> memory) {
+  std::span<LeafChoice> gather_on(std::size_t tier, Order order, std::span<LeafChoice> memory,
+                                  std::uint32_t coldest_max = 0xffff) {
     Choices choices(memory);
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       const Leaf& leaf = leaves_[i];
       const bool is_there = leaf.tier == tier || (leaf.away != 0 && leaf.other == tier);
       if (leaf.pages == 0 || !is_there) continue;
+      const Rate least = std::min(leaf.rate_short, leaf.rate_long);
+      if (order == Order::coldest && least.code > coldest_max) continue;
       const auto index = static_cast<std::uint32_t>(i);
       choices.push({index, key_of(index, order)});
     }
     return choices.sorted();
   }
 
-  // Leaves with pages on tiers slower than `tier`, of at least the coldest value that earns it.
-  std::span<LeafChoice> gather_below(std::size_t tier, std::span<LeafChoice> memory) {
+  // Leaves with pages on tiers slower than `tier` that earn it, or, if the balancer asks, any.
+  std::span<LeafChoice> gather_below(std::size_t tier, Why why, std::span<LeafChoice> memory) {
     Choices choices(memory);
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       const Leaf& leaf = leaves_[i];
+      if (why == Why::rank && leaf.wish > tier && leaf.away == 0) continue;
       const bool is_below = leaf.tier > tier || (leaf.away != 0 && leaf.other > tier);
       if (!is_below || leaf.pages == 0) continue;
       if (leaf.rate_long.code == 0 && leaf.rate_short.code == 0) continue;
@@ -351,7 +359,9 @@ class Draft {
   // Demotes leaves that the candidate beats until `pages` fit; says why not if they will not.
   Verdict displace(const Leaf& candidate, std::size_t tier, std::uint64_t pages, Why why) {
     if (victims_tier_ != tier) {
-      victims_ = gather_on(tier, Order::coldest, half(1));
+      // Who is an octave above what the tier asks for falls to nobody.
+      const std::uint32_t safe = std::uint32_t{in_.earned_from[tier].code} + code_octave;
+      victims_ = gather_on(tier, Order::coldest, half(1), safe);
       victims_tier_ = tier;
       next_victim_ = 0;
     }
@@ -391,8 +401,9 @@ class Draft {
   }
 
   void raise(std::size_t tier, std::uint32_t share, Why why) {
+    if (why == Why::rank && in_.wishes == 0) return;
     std::uint64_t left_q24 = std::uint64_t{share} << 8;
-    const auto candidates = gather_below(tier, half(0));
+    const auto candidates = gather_below(tier, why, half(0));
     Verdict stop = Verdict::promoted;  // why the rest stays, once it does
     for (const LeafChoice& choice : candidates) {
       Leaf& leaf = leaves_[choice.leaf];
@@ -434,6 +445,7 @@ class Draft {
   }
 
   void lower(std::size_t tier, std::uint32_t share) {
+    std::uint32_t unknown_pieces = 0;
     std::uint64_t left_q24 = std::uint64_t{share} << 8;
     const Order order = in_.shed == Shed::coldest ? Order::coldest : Order::shed;
     for (const LeafChoice& choice : gather_on(tier, order, half(0))) {
@@ -444,8 +456,12 @@ class Draft {
         say(leaf, Verdict::waits_retry);
         continue;
       }
-      const std::uint64_t pages = cut(leaf, pages_on(leaf, tier), left_q24);
+      std::uint64_t pages = cut(leaf, pages_on(leaf, tier), left_q24);
       if (pages == 0) continue;
+      // A piece of each in a tick: what that shifts shows in the latencies only.
+      const bool is_unknown = is_saturated(leaf) && order == Order::shed;
+      if (is_unknown && unknown_pieces++ == unknown_pieces_max) return;
+      if (is_unknown) pages = std::min<std::uint64_t>(pages, piece_pages);
       const bool is_stream = leaf.pattern == static_cast<std::uint8_t>(Pattern::stream);
       const Verdict reason = is_stream ? Verdict::shed_stream : Verdict::balanced_down;
       const std::uint64_t moved = move(choice.leaf, lower_tier(tier, pages), pages, reason);

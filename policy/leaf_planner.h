@@ -67,6 +67,8 @@ struct PlanInput {
   std::array<Share16, tiers_max> share{};             // of value, now
   std::array<Share16, tiers_max> target{};            // share16_max: as much as fits
   std::uint64_t mass = 0;                             // of all leaves together
+  std::uint64_t wishes = 0;                           // leaves that earn a faster tier
+  std::array<Rate, tiers_max> earned_from{};          // value that earns each tier
   std::uint32_t short_32 = 0;
   SampleKind kind = SampleKind::bits;
   NoiseUnit noise{};

@@ -49,6 +49,18 @@ void note_recent(Leaf& leaf, std::uint64_t mass, const SurveyInput& input,
   (is_up ? survey.mass_promoted : survey.mass_demoted) += mass;
 }
 
+bool is_cold(const Leaf& leaf) { return leaf.rate_short.code == 0 && leaf.rate_long.code == 0; }
+
+void count_pages(const Leaf& leaf, Survey& survey) {
+  if (leaf.away == 0) {
+    survey.pages[leaf.tier] += leaf.pages;
+    return;
+  }
+  const std::uint32_t there = pages_on(leaf, leaf.other);
+  survey.pages[leaf.other] += there;
+  survey.pages[leaf.tier] += leaf.pages - there;
+}
+
 void count_warm(Leaf& leaf, const SurveyInput& input, const Parameters& parameters,
                 Survey& survey) {
   const std::uint64_t value =
@@ -69,6 +81,7 @@ void count_warm(Leaf& leaf, const SurveyInput& input, const Parameters& paramete
   }
   const bool is_seen = input.coverage == Coverage::all_seen;
   if (leaf.tier != 0 && is_seen) note_wish(leaf, code, input.earned_from);
+  if (leaf.wish < leaf.tier) ++survey.wishes;
   if (leaf.last_move != 0) note_recent(leaf, mass, input, parameters, survey);
 }
 
@@ -90,32 +103,34 @@ Survey survey_leaves(std::span<Leaf> leaves, const SurveyInput& input,
                      const Parameters& parameters) noexcept {
   const Fading fading = fading_of(input.elapsed);
   const bool fades = input.coverage == Coverage::all_seen;
+  constexpr std::uint32_t nobody = 0xffff'ffff;
   Survey survey;
   std::size_t next = 0;
+  std::uint32_t next_leaf = input.samples.empty() ? nobody : input.samples[0].leaf;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     Leaf& leaf = leaves[i];
-    if (next < input.samples.size() && input.samples[next].leaf == i) {
+    if (i == next_leaf) {
       take_sample(leaf, input.samples[next++], input, fading);
+      next_leaf = next < input.samples.size() ? input.samples[next].leaf : nobody;
+    } else if (is_cold(leaf)) {
+      count_pages(leaf, survey);
+      continue;
     } else if (fades) {
       fade(leaf, fading);
     }
-    if (leaf.pages == 0) continue;
-    if (leaf.away == 0) {
-      survey.pages[leaf.tier] += leaf.pages;
+    count_pages(leaf, survey);
+    if (!is_cold(leaf)) {
+      count_warm(leaf, input, parameters, survey);
     } else {
-      const std::uint32_t there = pages_on(leaf, leaf.other);
-      survey.pages[leaf.other] += there;
-      survey.pages[leaf.tier] += leaf.pages - there;
-    }
-    if (leaf.rate_long.code == 0 && leaf.rate_short.code == 0) {
-      survey.bin_pages[0] += leaf.pages;
       leaf.epochs = 0;
       leaf.wish = 0xff;
-    } else {
-      count_warm(leaf, input, parameters, survey);
     }
   }
   CXLTIER_CHECK_DEBUG(next == input.samples.size());
+  std::uint64_t pages = 0;
+  for (const std::uint64_t on_tier : survey.pages) pages += on_tier;
+  for (const std::uint64_t in_bin : survey.bin_pages) pages -= in_bin;
+  survey.bin_pages[0] += pages;
   return survey;
 }
 

@@ -45,6 +45,7 @@ struct Survey {
   // By bin of value, over all tiers.
   std::array<std::uint64_t, rate_bins> bin_pages{};
   std::array<std::uint64_t, rate_bins> bin_mass{};
+  std::uint64_t wishes = 0;  // leaves that earn a faster tier than theirs
   std::uint64_t mass_all = 0;
   std::uint64_t mass_written = 0;
   std::uint64_t mass_promoted = 0;  // of leaves promoted within the guard's window

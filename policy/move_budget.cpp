@@ -51,8 +51,4 @@ void MoveBudget::spend(Bytes bytes) noexcept {
   bytes_ -= static_cast<std::int64_t>(std::min<std::uint64_t>(bytes.count, bytes_max));
 }
 
-void MoveBudget::give_back(Bytes bytes) noexcept {
-  bytes_ += static_cast<std::int64_t>(std::min<std::uint64_t>(bytes.count, bytes_max));
-}
-
 }  // namespace cxltier

@@ -35,11 +35,9 @@ class MoveBudget {
   // Fills for `elapsed` at `rate` bytes per second; saves up to one second of it.
   void fill(std::uint64_t rate, Nanoseconds elapsed) noexcept;
 
-  // Whether another move may start.
-  [[nodiscard]] bool may_spend() const noexcept { return bytes_ > 0; }
+  // What may be spent; 0 or less: nothing, a debt is being paid.
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
   void spend(Bytes bytes) noexcept;
-  void give_back(Bytes bytes) noexcept;  // planned, but not moved
 
  private:
   std::int64_t bytes_ = 0;  // below 0: debt

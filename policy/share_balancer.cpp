@@ -17,7 +17,6 @@ constexpr std::uint32_t path_probes = 8;
 // A share that has not come nearer for so many ticks will not: leaves are too large, or the mover
 // is refused.
 constexpr std::uint8_t still_max = 4;
-constexpr std::uint8_t doubts_max = 2;
 // Rounds over more than one pair of tiers; a pair moves the others' best point a little.
 constexpr std::uint8_t rounds_max = 3;
 // The median is less exact than the mean by the square root of pi/2.
@@ -234,7 +233,7 @@ void ShareBalancer::finish_pair(std::size_t pairs, const Parameters& parameters)
   phase_ = Phase::rest;
 }
 
-// Begins anew if some pair's reason to rest where it does has been gone for two ticks.
+// Begins anew if some pair's reason to rest where it does has been gone for long enough.
 void ShareBalancer::watch(const BalanceInput& input, const Parameters& parameters) noexcept {
   bool is_doubtful = false;
   for (std::size_t pair = 0; pair + 1 < input.tier_count; ++pair) {
@@ -248,7 +247,10 @@ void ShareBalancer::watch(const BalanceInput& input, const Parameters& parameter
     is_doubtful |= is_pegged ? is_slower : now.is_unloaded;
   }
   doubts_ = is_doubtful ? static_cast<std::uint8_t>(doubts_ + 1) : std::uint8_t{0};
-  if (doubts_ >= doubts_max) reset();
+  if (doubts_ < patience_) return;
+  const auto patience = static_cast<std::uint8_t>(std::min(2 * patience_, int{patience_max}));
+  reset();
+  patience_ = patience;
 }
 
 // What the pairs hold, as shares of all traffic.

@@ -16,8 +16,8 @@
 //             J was clearly less at an x before: climb from there
 //     climb   try a step, average J until its noise is small; go on while J falls; turn once if
 //             the first step did not help.  What is left within a step is less than its gain
-//     rest    hold x, until reset() or until its reason is gone: as much as fits was right while f
-//             is not slower than s, less was right while f is loaded
+//     rest    hold x, until reset() or until its reason is gone for a while: as much as fits was
+//             right while f is not slower than s, less was right while f is loaded
 //
 // With more than two tiers the pairs take turns until each rests.  Shares follow latency and are
 // not told how: the planner moves pages, the balancer waits until the share has arrived or no
@@ -96,6 +96,11 @@ class ShareBalancer {
   void start_pair(std::size_t pair) noexcept;
   void watch(const BalanceInput& input, const Parameters& parameters) noexcept;
 
+  // Ticks in which a rest must look wrong before it ends; doubled each time, since what looked
+  // wrong before may have been measured to be right.
+  static constexpr std::uint8_t patience_first = 2;
+  static constexpr std::uint8_t patience_max = 128;
+
   Phase phase_ = Phase::seek;
   std::uint32_t target_ = share16_max;  // x of this pair to reach
   std::uint8_t pair_ = 0;               // its fast tier
@@ -122,7 +127,8 @@ class ShareBalancer {
   std::uint8_t failed_ = 0;   // directions that did not help at this step
   std::uint64_t sum_ps_ = 0;  // of J times probes, at this point
   std::uint32_t probes_ = 0;  // at this point
-  std::uint8_t doubts_ = 0;   // ticks running in which a rest looked wrong
+  std::uint8_t patience_ = patience_first;
+  std::uint8_t doubts_ = 0;  // ticks running in which a rest looked wrong
   std::uint32_t last_x_ = 0;
   std::uint8_t still_ = 0;  // ticks in which x did not come nearer
 };

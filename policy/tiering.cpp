@@ -16,6 +16,7 @@ constexpr std::uint64_t cost_weight = 16;
 constexpr std::uint32_t probes_steady = 8;    // 18 us each: 0.03 % of a core for two tiers
 constexpr std::uint32_t probes_seeking = 40;  // 0.15 %
 constexpr std::uint32_t jump_probes_min = 6;
+constexpr Nanoseconds tick_shortest = milliseconds(100);
 // Own moves beyond this share make latencies before and after incomparable.
 constexpr std::int32_t own_shift_max = share16_one / 100;
 // The least noise of a share that is believed: half a percent.
@@ -272,6 +273,8 @@ std::size_t Tiering::plan(const TickInput& input, GuardState state) noexcept {
                    .mean_latency_ps = mean_latency_ps_,
                    .share = share_,
                    .target = target_,
+                   .wishes = survey_.wishes,
+                   .earned_from = fill_.earned_from,
                    .short_32 = short_32(),
                    .kind = kind_,
                    .noise = noise_unit(input),
@@ -306,7 +309,8 @@ TickPlan Tiering::tick(const TickInput& input) noexcept {
   kind_ = input.kind;
   place_leaves(input);
   survey(input);
-  TickPlan answer{.moves = {}, .next = config_.parameters.tick_steady};
+  // first-touch has no interval of its own.
+  TickPlan answer{.moves = {}, .next = std::max(config_.parameters.tick_steady, tick_shortest)};
   if (config_.parameters.kind == PolicyKind::first_touch || tier_count_ < 2) return answer;
   read_latencies(input);
   detect_change(input);

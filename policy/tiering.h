@@ -83,7 +83,6 @@ struct TickPlan {
   Nanoseconds next{};               // when the next tick is wanted, from now
   TieringMode mode = TieringMode::steady;
   std::uint32_t probes_per_s = 8;  // batches for each tier, wanted until then
-  Nanoseconds scan_in{};  // how long sensors may rest: nothing has been worth a move for a while
 };
 
 struct TieringConfig {
@@ -192,7 +191,6 @@ class Tiering {
 
   Nanoseconds unseen_{};         // since the last tick with samples of all leaves
   Nanoseconds scan_interval_{};  // between those, average
-  std::uint32_t sampled_pages_ = 0;
   std::uint8_t recency_left_ = 0;   // ticks
   Share16 last_share_ = 0;          // of tier 0, at the last tick
   std::int32_t own_shift_ = 0;      // of it, by own moves since then

@@ -33,6 +33,8 @@ class Map {
     input.page_cost_ns = 100;
     input.pages_max = 1'000'000;
     input.tick = seconds(1);
+    input.wishes = 1;
+    input.earned_from.fill(Rate{0xffff - 4096});
     for (std::size_t t = 0; t < capacity_leaves.size(); ++t) {
       input.capacity[t] = {capacity_leaves[t] * pages};
     }
