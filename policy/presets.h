@@ -16,7 +16,24 @@
 
 namespace cxltier {
 
-enum class PolicyKind : std::uint8_t { first_touch, hot_cold };
+enum class PolicyKind : std::uint8_t {
+  first_touch,  // observes only
+  fixed_ratio,  // "static": N:M:K of pages, held as memory grows and is freed
+  interleave,   // weights from the bandwidth of the tiers at the observed mix of writes
+  hot_cold,     // hottest to fastest
+  balance,      // hot-cold while unloaded; under load, shares of least mean latency
+  capacity,     // as little fast memory as a slowdown budget allows
+};
+
+// Mechanisms that can be switched off alone, so that tests and the simulator can show what each is
+// worth.  All on in every preset.
+struct Mechanisms {
+  bool guard = true;            // harm_guard: hold and freeze
+  bool admission = true;        // benefit over cost, persistence, back-off
+  bool marginal_step = true;    // share_balancer goes on from equal latency to least mean latency
+  bool change_detector = true;  // recency mode after a change
+  bool stream_test = true;      // streams are told from random accesses
+};
 
 struct Parameters {
   PolicyKind kind = PolicyKind::first_touch;
@@ -44,6 +61,57 @@ struct Parameters {
   // Refusals: no move of the region for base * 2^(refusals - 1).  Neutral: 0 ns.
   Nanoseconds refusal_backoff{};
   std::uint8_t refusals_max = 0;
+
+  // All below is used by Tiering (tiering.h) and its parts, not by planner.h.
+  Mechanisms mechanisms{};
+
+  // Weight of the short average in a score, in 32nds, in steady and in recency mode.
+  std::uint8_t score_short_32 = 0;
+  std::uint8_t recency_short_32 = 0;
+  // What a stream's page touch, and a stream's single access, weigh against a random one: the time
+  // that a faster tier saves, in 16ths.
+  std::uint16_t stream_touch_16 = 16;
+  std::uint16_t stream_event_16 = 16;
+
+  // Balance, all latencies relative.
+  std::uint16_t probe_sigma_permille = 0;  // standard deviation of one probe batch
+  std::uint16_t gap_permille = 0;          // latencies closer than this count as equal
+  std::uint16_t idle_permille = 0;         // a tier this near to its idle latency is unloaded
+  std::uint16_t far_permille = 0;          // a tier this much faster than the next is never shed
+  std::uint16_t step_1024 = 0;             // of traffic share, in the climb
+  std::uint16_t step_min_1024 = 0;         // not worth a step
+  std::uint16_t step_gain_permille = 0;    // a step is kept if J falls by more
+  std::uint16_t share_band_1024 = 0;       // shares this near to the target are met
+
+  // Benefit over cost.
+  std::uint32_t page_cost_ns = 0;   // of one page, until moves have been measured
+  std::uint8_t cost_factor_16 = 0;  // benefit must exceed cost times this; neutral: 0
+  Nanoseconds horizon_min{};        // how long a move is believed to pay: as long as the leaf's
+  Nanoseconds horizon_max{};        // heat has been steady, within these
+
+  // Budgets.
+  std::uint32_t rate_min_mbps = 0;
+  std::uint32_t rate_max_mbps = 0;
+  std::uint8_t rate_share_256 = 0;       // of the slowest tier's idle bandwidth
+  std::uint8_t recency_rate_factor = 1;  // in recency mode
+  std::uint16_t stall_permille = 0;      // of the application's time that moves may cost
+  std::uint16_t recency_stall_permille = 0;
+
+  // Change detector, in sixteenths of a standard deviation.
+  std::uint8_t cusum_drift_16 = 0;
+  std::uint8_t cusum_alarm_16 = 0;
+  std::uint8_t recency_ticks = 0;
+  Nanoseconds tick_steady{};  // how often Tiering wants to be called
+  Nanoseconds tick_recency{};
+
+  // Harm guard.
+  Nanoseconds guard_window{};
+  std::uint8_t reversals_percent = 0;  // of moves; more: hold
+  Nanoseconds freeze_every{};
+  Nanoseconds freeze_for{};
+
+  // capacity: slowdown against all on the fastest tier that the user accepts.
+  std::uint16_t slowdown_permille = 0;
 };
 
 // pre of everything that takes Parameters.
@@ -52,9 +120,11 @@ struct Parameters {
 // The numbers of a named policy.
 [[nodiscard]] Parameters preset_of(PolicyKind kind) noexcept;
 
-// "first-touch", "hot-cold".
+// "first-touch", "static", "interleave", "hot-cold", "balance", "capacity".
 [[nodiscard]] std::string_view name_of(PolicyKind kind) noexcept;
 [[nodiscard]] std::optional<PolicyKind> parse_policy(std::string_view name) noexcept;
+// Whether planner.h alone can serve it; the others need Tiering.
+[[nodiscard]] bool is_ranked_only(PolicyKind kind) noexcept;
 // All of them, for a message that names the known ones.
 [[nodiscard]] std::span<const PolicyKind> all_policies() noexcept;
 
