@@ -60,7 +60,8 @@ void LoadSolver::evaluate(const Load& load) noexcept {
                   (result_.latency_ns[0] + load.background_think_ns);
   }
   for (std::size_t t = 0; t < machine_.tier_count; ++t) {
-    result_.utilisation[t] = traffic[t] / machine_.tiers[t].bandwidth_gbps;
+    // A share that lost all its leaves may be 0 less a rounding.
+    result_.utilisation[t] = std::max(0.0, traffic[t]) / machine_.tiers[t].bandwidth_gbps;
     curve_[t] = curve_at(machine_.tiers[t], result_.utilisation[t]);
   }
 }

@@ -104,8 +104,8 @@ std::string follow(std::uint32_t pid, pid_t child, const RecordOptions& options,
   const std::uint64_t end = monotonic_ms() + static_cast<std::uint64_t>(seconds * 1000);
   Recorder recorder(trace);
   PageFailure failure = PageFailure::absent;
+  TelemetryPage page;
   while (interrupted == 0 && monotonic_ms() < end) {
-    TelemetryPage page;
     const Child state = state_of(child);
     failure = find_page(pid, page);
     if (failure == PageFailure::none) {
@@ -119,6 +119,9 @@ std::string follow(std::uint32_t pid, pid_t child, const RecordOptions& options,
     pause_for(interval);
   }
   if (!trace.frames.empty()) return {};
+  if (page.reason[0] != 0) {
+    return fmt::format("cxltier does not look at process {}: {}", pid, page.reason.data());
+  }
   if (failure == PageFailure::none) {
     return fmt::format("process {} was not looked at in this time; record it for longer", pid);
   }
