@@ -3,17 +3,20 @@
 // policy_bench: the whole grid of the simulator, its summary, and every cell that misses a target.
 //
 //   policy_bench [--smoke|--quick] [--out FILE] [--threads N] [--seed N] [--policies A,B]
-//                [--own NAME] [--tune]
+//                [--own NAME] [--tune] [--instructions N]
 //
 // --quick runs one cell of each workload, --smoke one cell.  --tune runs each baseline at each of
-// its tunings over the quick grid and prints which serves it best.
+// its tunings over the quick grid and prints which serves it best.  --instructions is put into the
+// summary: callgrind measures them, not we.
 // Exit status: 0 done, 1 a policy beat the oracle or the file cannot be written, 2 bad usage.
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +25,7 @@
 #include <vector>
 
 #include "bench/policy/grid_run.h"
+#include "bench/policy/planner_load.h"
 #include "policy/simulator/baselines.h"
 #include "policy/simulator/grid.h"
 
@@ -37,6 +41,7 @@ enum class Scope : std::uint8_t { full, quick, smoke };
 struct Options {
   Scope scope = Scope::full;
   bool tune = false;
+  double instructions = -1;  // of the planner for each region; negative: not measured
   std::string out;
   std::string own{simulator::own_name};
   std::vector<std::string> policies;
@@ -71,6 +76,8 @@ std::optional<Options> parse(int argc, char** argv) {
       options.own = argv[++i];
     } else if (word == "--policies" && has_value) {
       options.policies = split(argv[++i]);
+    } else if (word == "--instructions" && has_value) {
+      options.instructions = std::strtod(argv[++i], nullptr);
     } else if (word == "--threads" && has_value) {
       options.threads = std::strtoul(argv[++i], nullptr, 10);
     } else if (word == "--seed" && has_value) {
@@ -104,9 +111,8 @@ Json json_of(const CellResult& result, const simulator::CellRow& row, double fir
           {"moved_gb", outcome.moved_bytes / 1e9},
           {"steady_moved_gb", outcome.steady_moved_bytes / 1e9},
           {"recovery_s", outcome.recovery_s < 0 ? Json() : Json(outcome.recovery_s)},
-          {"recovery_bound_s", result.bytes_to_recover > 0
-                                   ? Json(simulator::recovery_bound_s(result))
-                                   : Json()}};
+          {"recovery_bound_s",
+           result.bytes_to_recover > 0 ? Json(simulator::recovery_bound_s(result)) : Json()}};
 }
 
 Json json_of(const simulator::Summary& summary) {
@@ -125,6 +131,33 @@ Json json_of(const simulator::Summary& summary) {
           {"extra_bytes_over_tpp", summary.extra_bytes_over_tpp},
           {"extra_bytes_over_colloid", summary.extra_bytes_over_colloid},
           {"digest", digest}};
+}
+
+// The fastest of many ticks: what a tick costs when nobody else wants the processor.
+double tick_ms(PlannerLoad& load) {
+  double best = 1e9;
+  for (int i = 0; i < 30; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    load.tick();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count() * 1000);
+  }
+  return best;
+}
+
+void add_planner_cost(Json& summary, const Options& options) {
+  Json by_size = Json::object();
+  for (const std::size_t gib : {1, 16, 256, 1024}) {
+    PlannerLoad load(leaves_1tib / 1024 * gib);
+    const double ms = tick_ms(load);
+    by_size[std::to_string(gib) + "gib"] = ms;
+    if (gib != 1024) continue;
+    summary["planner_tick_ms_1tib"] = ms;
+    summary["planner_bytes_1tib"] = load.bytes();
+  }
+  summary["planner_tick_ms"] = by_size;
+  summary["planner_instructions_per_region"] =
+      options.instructions < 0 ? Json() : Json(options.instructions);
 }
 
 double geomean_of(const std::vector<CellResult>& results, const std::string& policy) {
@@ -198,15 +231,12 @@ int bench(const Options& options) {
   }
   Json summary = json_of(simulator::summarise(results, options.own));
   summary["grid_minutes"] = took.count() / 60;
+  add_planner_cost(summary, options);
   std::printf("%s\n", summary.dump(2).c_str());
   std::printf("%zu of %zu cells miss a target\n", missed.size(), results.size());
   if (!options.out.empty()) {
-    const Json report = {{"version", 1},
-                         {"own", options.own},
-                         {"seed", options.seed},
-                         {"cells", cells.size()},
-                         {"summary", summary},
-                         {"misses", missed},
+    const Json report = {{"version", 1},          {"own", options.own}, {"seed", options.seed},
+                         {"cells", cells.size()}, {"summary", summary}, {"misses", missed},
                          {"rows", rows}};
     std::ofstream file(options.out);
     file << report.dump(1) << '\n';
@@ -226,7 +256,7 @@ int main(int argc, char** argv) {
   if (!options) {
     std::fprintf(stderr,
                  "usage: policy_bench [--smoke|--quick] [--out FILE] [--threads N] [--seed N] "
-                 "[--policies A,B] [--own NAME] [--tune]\n");
+                 "[--policies A,B] [--own NAME] [--tune] [--instructions N]\n");
     return 2;
   }
   return options->tune ? cxltier::bench::tune(*options) : cxltier::bench::bench(*options);

@@ -37,7 +37,8 @@ double log_of(double x) noexcept {
   CXLTIER_CHECK_DEBUG(x > 0);
   const auto bits = std::bit_cast<std::uint64_t>(x);
   std::int64_t exponent = static_cast<std::int64_t>(bits >> 52) - 1023;
-  double mantissa = std::bit_cast<double>((bits & 0xf'ffff'ffff'ffff) | (std::uint64_t{1023} << 52));
+  double mantissa =
+      std::bit_cast<double>((bits & 0xf'ffff'ffff'ffff) | (std::uint64_t{1023} << 52));
   if (mantissa > sqrt_2) {
     mantissa /= 2;
     ++exponent;

@@ -57,8 +57,7 @@ class ArmsLike final : public TieringPolicy {
   }
 
   void tick(View& view, std::vector<Order>& orders) override {
-    const bool is_recency = recency_left_ > 0;
-    absorb(view, is_recency);
+    absorb(view);
     rank(view);
     exchange(view, orders);
     if (recency_left_ > 0) --recency_left_;
@@ -74,7 +73,8 @@ class ArmsLike final : public TieringPolicy {
     std::uint32_t age = 0;  // intervals in the top set
   };
 
-  void absorb(View& view, bool is_recency) {
+  void absorb(View& view) {
+    const bool is_recency = recency_left_ > 0;
     leaves_.resize(view.leaf_count());
     for (const std::uint32_t leaf : view.renewed()) leaves_[leaf] = {};
     const double period = is_recency ? settings_.period_recency : settings_.period;
@@ -83,8 +83,7 @@ class ArmsLike final : public TieringPolicy {
     const double weight_short = is_recency ? 0.731 : 0.4;
     for (std::uint32_t i = 0; i < view.leaf_count(); ++i) {
       Leaf& leaf = leaves_[i];
-      const double count =
-          static_cast<double>(view.samples(i, period)) * scale / view.leaf_units();
+      const double count = static_cast<double>(view.samples(i, period)) * scale / view.leaf_units();
       leaf.fast += short_gain * (count - leaf.fast);
       leaf.slow += long_gain * (count - leaf.slow);
       leaf.score_last = leaf.score;
@@ -106,10 +105,10 @@ class ArmsLike final : public TieringPolicy {
   // The latency that a move to the fast tier saves, by the knees of its authors' machine.
   static double latency_saved(const View& view) {
     const std::size_t slowest = view.tier_count() - 1;
-    const double fast = view.machine().tiers[0].idle_ns +
-                        6 * std::max(0.0, view.counted_gbps(0) - 25);
-    const double slow = view.machine().tiers[slowest].idle_ns +
-                        90 * std::max(0.0, view.counted_gbps(slowest) - 15);
+    const double fast =
+        view.machine().tiers[0].idle_ns + 6 * std::max(0.0, view.counted_gbps(0) - 25);
+    const double slow =
+        view.machine().tiers[slowest].idle_ns + 90 * std::max(0.0, view.counted_gbps(slowest) - 15);
     return slow - fast;
   }
 
@@ -131,8 +130,8 @@ class ArmsLike final : public TieringPolicy {
         if (!has_room && coldest <= i + 1) return;
         const Leaf cold = has_room ? Leaf{} : leaves_[ranked_[coldest - 1].leaf];
         const double accesses = (hot.score - cold.score) * hot.age * settings_.period;
-        const bool pays = accesses * saved_ns >
-                          settings_.benefit_over_cost * move_ns * (has_room ? 1 : 2);
+        const bool pays =
+            accesses * saved_ns > settings_.benefit_over_cost * move_ns * (has_room ? 1 : 2);
         if (!pays || std::min(hot.fast, hot.slow) < std::max(cold.fast, cold.slow)) break;
         std::uint64_t units = wanted;
         if (!has_room) units = draft.demote(ranked_[coldest - 1].leaf, units);

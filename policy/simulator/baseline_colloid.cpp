@@ -77,6 +77,8 @@ class ColloidLike final : public TieringPolicy {
   }
 
  private:
+  enum class Way : std::uint8_t { up, down };
+
   // Share of accesses of one unit of each leaf, hottest first.
   std::vector<RankedLeaf> unit_shares(const View& view) const {
     std::vector<RankedLeaf> ranked;
@@ -96,18 +98,19 @@ class ColloidLike final : public TieringPolicy {
   void shift(View& view, double change, std::vector<Order>& orders) {
     const std::vector<RankedLeaf> ranked = unit_shares(view);
     OrderDraft draft(view, orders);
-    const bool is_promotion = change > 0;
+    const Way way = change > 0 ? Way::up : Way::down;
+    const Way back = change > 0 ? Way::down : Way::up;
     double left = std::abs(change);
     // 50 x 2 MiB each 10 ms.
     auto budget = static_cast<std::uint64_t>(50 * 100 * view.elapsed_s());
     std::size_t partner = ranked.size();  // coldest last; those from here on are used up
     for (std::size_t i = 0; i < ranked.size() && left > 0 && budget > 0; ++i) {
       const RankedLeaf& hot = ranked[i];
-      std::uint64_t wanted = std::min(budget, movable(draft, hot.leaf, is_promotion));
+      std::uint64_t wanted = std::min(budget, movable(draft, hot.leaf, way));
       while (wanted > 0 && left > 0) {
-        const bool has_room = !is_promotion || draft.free_units(0) > 0;
+        const bool has_room = way == Way::down || draft.free_units(0) > 0;
         while (!has_room && partner > i + 1 &&
-               movable(draft, ranked[partner - 1].leaf, !is_promotion) == 0) {
+               movable(draft, ranked[partner - 1].leaf, back) == 0) {
           --partner;
         }
         if (!has_room && partner <= i + 1) return;
@@ -117,8 +120,8 @@ class ColloidLike final : public TieringPolicy {
         auto units = static_cast<std::uint64_t>(left / gain);
         units = std::min(wanted, units);
         if (units == 0) break;  // one unit is more than what is left: try a colder one
-        if (!has_room) units = transfer(draft, ranked[partner - 1].leaf, units, !is_promotion);
-        const std::uint64_t moved = transfer(draft, hot.leaf, units, is_promotion);
+        if (!has_room) units = transfer(draft, ranked[partner - 1].leaf, units, back);
+        const std::uint64_t moved = transfer(draft, hot.leaf, units, way);
         if (moved == 0) break;
         wanted -= moved;
         budget -= moved;
@@ -127,15 +130,15 @@ class ColloidLike final : public TieringPolicy {
     }
   }
 
-  [[nodiscard]] std::uint64_t movable(const OrderDraft& draft, std::uint32_t leaf,
-                                      bool is_promotion) const {
-    const std::uint64_t there = is_promotion ? draft.units_slow(leaf) : draft.units_on(leaf, 0);
-    return heat_->movable(leaf, is_promotion ? 1 : 0, there);
+  [[nodiscard]] std::uint64_t movable(const OrderDraft& draft, std::uint32_t leaf, Way way) const {
+    const bool is_up = way == Way::up;
+    const std::uint64_t there = is_up ? draft.units_slow(leaf) : draft.units_on(leaf, 0);
+    return heat_->movable(leaf, is_up ? 1 : 0, there);
   }
 
   static std::uint64_t transfer(OrderDraft& draft, std::uint32_t leaf, std::uint64_t units,
-                                bool is_promotion) {
-    return is_promotion ? draft.promote(leaf, units) : draft.demote(leaf, units);
+                                Way way) {
+    return way == Way::up ? draft.promote(leaf, units) : draft.demote(leaf, units);
   }
 
   std::unique_ptr<HeatSource> heat_;

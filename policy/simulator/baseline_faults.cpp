@@ -103,14 +103,13 @@ class NumaBalancing2Like final : public TieringPolicy {
     for (std::uint32_t leaf = 0; leaf < view.leaf_count(); ++leaf) {
       if (heat_.leaf(leaf).armed <= 0) continue;
       const bool has_room = draft.free_units(0) > watermark;
-      const double units = has_room ? heat_.leaf(leaf).faulted
-                                    : heat_.faulted_within(view, leaf, threshold_ns_);
+      const double units =
+          has_room ? heat_.leaf(leaf).faulted : heat_.faulted_within(view, leaf, threshold_ns_);
       sum += units;
       candidates.push_back({leaf, units});
     }
     adapt(view, sum);
-    lru_.make_room(view, draft,
-                   watermark + static_cast<std::uint64_t>(std::min(sum, limit_units)));
+    lru_.make_room(view, draft, watermark + static_cast<std::uint64_t>(std::min(sum, limit_units)));
     double left = limit_units;
     for (const RankedLeaf& candidate : candidates) {
       debt_ += std::min(candidate.heat, left);
@@ -126,8 +125,7 @@ class NumaBalancing2Like final : public TieringPolicy {
     candidates_ += candidates;
     if (view.now() - adapted_at_ < seconds(60)) return;
     const double seconds_passed = static_cast<double>((view.now() - adapted_at_).count) / 1e9;
-    const double limit =
-        limit_mbps_ * 1e6 * seconds_passed / static_cast<double>(unit_bytes);
+    const double limit = limit_mbps_ * 1e6 * seconds_passed / static_cast<double>(unit_bytes);
     if (candidates_ > 1.1 * limit) threshold_ns_ -= reference_ns_ / 8;
     if (candidates_ < 0.9 * limit) threshold_ns_ += reference_ns_ / 8;
     threshold_ns_ = std::clamp(threshold_ns_, reference_ns_ / 8, 2 * reference_ns_);
@@ -158,8 +156,8 @@ std::unique_ptr<TieringPolicy> make_fault_baseline(std::string_view name, std::s
   }
   if (name == "tpp-thp-like") {
     return std::make_unique<TppLike>(
-        FaultHeat::Settings{.scan_bytes_per_s = scan[tuning], .pages_per_unit = 1},
-        demote[tuning], huge_page_mover);
+        FaultHeat::Settings{.scan_bytes_per_s = scan[tuning], .pages_per_unit = 1}, demote[tuning],
+        huge_page_mover);
   }
   if (name == "numa-balancing-2-like") {
     return std::make_unique<NumaBalancing2Like>(reference[tuning], limit[tuning]);

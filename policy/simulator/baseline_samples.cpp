@@ -56,8 +56,8 @@ class HeMemLike final : public TieringPolicy {
     heat_.absorb(view);
     OrderDraft draft(view, orders);
     // 10 GB/s.
-    auto budget = static_cast<std::uint64_t>(1e10 * view.elapsed_s() /
-                                             static_cast<double>(unit_bytes));
+    auto budget =
+        static_cast<std::uint64_t>(1e10 * view.elapsed_s() / static_cast<double>(unit_bytes));
     const std::size_t leaves = view.leaf_count();
     std::size_t looked_at = 0;  // fast leaves that were considered as victims
     for (std::size_t i = 0; i < leaves && budget > 0; ++i) {
@@ -99,8 +99,8 @@ class MemtisLike final : public TieringPolicy {
     has_cooled_ = has_cooled_ || heat_.has_cooled();
     if (since_adaptation_ > adapt_samples_) adapt(view);
     OrderDraft draft(view, orders);
-    const auto low_water = static_cast<std::uint64_t>(
-        0.02 * static_cast<double>(view.capacity_units(0)));
+    const auto low_water =
+        static_cast<std::uint64_t>(0.02 * static_cast<double>(view.capacity_units(0)));
     std::size_t victim = 0;
     const auto make_room = [&](std::uint64_t units) {
       for (; victim < view.leaf_count() && draft.free_units(0) < units; ++victim) {
@@ -164,8 +164,7 @@ std::unique_ptr<TieringPolicy> make_sample_baseline(std::string_view name, std::
   if (name == "hottest-first") return std::make_unique<HottestFirst>(margins[tuning]);
   if (name == "hemem-like") {
     return std::make_unique<HeMemLike>(
-        SampledHeat::Settings{.period = hemem_periods[tuning],
-                              .cooling_count = hemem_cool[tuning]},
+        SampledHeat::Settings{.period = hemem_periods[tuning], .cooling_count = hemem_cool[tuning]},
         hemem_hot[tuning]);
   }
   if (name == "memtis-like") {

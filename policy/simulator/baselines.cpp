@@ -10,11 +10,13 @@
 namespace cxltier::simulator {
 namespace {
 
-constexpr std::array<std::string_view, 14> names = {
-    "first-touch",  "weighted-interleave", "bwap-like",             "caption-like",
-    "hottest-first", "tpp-like",           "tpp-thp-like",          "numa-balancing-2-like",
-    "hemem-like",   "memtis-like",         "colloid-hemem",         "colloid-memtis",
-    "colloid-tpp",  "arms-like"};
+constexpr std::array<std::string_view, 14> names = {"first-touch",   "weighted-interleave",
+                                                    "bwap-like",     "caption-like",
+                                                    "hottest-first", "tpp-like",
+                                                    "tpp-thp-like",  "numa-balancing-2-like",
+                                                    "hemem-like",    "memtis-like",
+                                                    "colloid-hemem", "colloid-memtis",
+                                                    "colloid-tpp",   "arms-like"};
 
 }  // namespace
 

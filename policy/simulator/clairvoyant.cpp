@@ -21,8 +21,8 @@ Nanoseconds horizon_end(const Workload& workload, Nanoseconds from) {
   const Nanoseconds end = std::min(workload.duration, from + horizon);
   const std::size_t first = phase_at(workload, from);
   for (std::size_t phase = first + 1; phase < workload.phases.size(); ++phase) {
-    const bool is_other = workload.phases[phase].background_cores !=
-                          workload.phases[first].background_cores;
+    const bool is_other =
+        workload.phases[phase].background_cores != workload.phases[first].background_cores;
     if (is_other) return std::min(end, workload.phases[phase].start);
   }
   return end;
@@ -128,8 +128,8 @@ class Clairvoyant final : public TieringPolicy {
       const std::uint64_t units = all * static_cast<std::uint64_t>(step) / steps;
       const double end = progress_of(view.machine(), workload, demand, after(now, way, units));
       const double stall = static_cast<double>(units) * stall_us_huge / 1e6 / view.machine().cores;
-      const double move_s = static_cast<double>(units) * static_cast<double>(unit_bytes) /
-                            (rate_gbps * 1e9);
+      const double move_s =
+          static_cast<double>(units) * static_cast<double>(unit_bytes) / (rate_gbps * 1e9);
       const double moving = std::min(left_s, move_s);
       const double gained = (start + end) / 2 * moving + end * (left_s - moving) - start * stall;
       if (gained > best * (1 + indifference)) {
@@ -207,8 +207,8 @@ class Clairvoyant final : public TieringPolicy {
         want.units -= draft.move(want.leaf, want.from, want.to, want.units);
         if (want.units == 0 || next_down == down.size()) break;
         Want& victim = down[next_down];
-        const std::uint32_t moved = draft.move(victim.leaf, victim.from, victim.to,
-                                               std::min(victim.units, want.units));
+        const std::uint32_t moved =
+            draft.move(victim.leaf, victim.from, victim.to, std::min(victim.units, want.units));
         victim.units -= moved;
         if (victim.units == 0 || moved == 0) ++next_down;
       }

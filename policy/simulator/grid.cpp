@@ -93,12 +93,19 @@ struct Tuned {
   std::string_view name;
   std::size_t tuning;
 };
-constexpr std::array tuned_list = {
-    Tuned{"weighted-interleave", 1},   Tuned{"bwap-like", 2},      Tuned{"caption-like", 0},
-    Tuned{"hottest-first", 0},         Tuned{"tpp-like", 3},       Tuned{"tpp-thp-like", 3},
-    Tuned{"numa-balancing-2-like", 3}, Tuned{"hemem-like", 2},     Tuned{"memtis-like", 4},
-    Tuned{"colloid-hemem", 3},         Tuned{"colloid-memtis", 3}, Tuned{"colloid-tpp", 2},
-    Tuned{"arms-like", 3}};
+constexpr std::array tuned_list = {Tuned{"weighted-interleave", 1},
+                                   Tuned{"bwap-like", 2},
+                                   Tuned{"caption-like", 0},
+                                   Tuned{"hottest-first", 0},
+                                   Tuned{"tpp-like", 3},
+                                   Tuned{"tpp-thp-like", 3},
+                                   Tuned{"numa-balancing-2-like", 3},
+                                   Tuned{"hemem-like", 2},
+                                   Tuned{"memtis-like", 4},
+                                   Tuned{"colloid-hemem", 3},
+                                   Tuned{"colloid-memtis", 3},
+                                   Tuned{"colloid-tpp", 2},
+                                   Tuned{"arms-like", 3}};
 
 std::size_t tuning_of(std::string_view baseline) {
   const auto found = std::ranges::find(tuned_list, baseline, &Tuned::name);
@@ -114,8 +121,8 @@ std::string name_of(const Cell& cell) {
     return std::string(text.data(), end);
   };
   const bool is_colloid = cell.workload == colloid_name;
-  return cell.workload + ":" + cell.machine + (is_colloid ? "" : ":1:" + number(cell.ratio)) +
-         ":" + number(cell.load) + "x";
+  return cell.workload + ":" + cell.machine + (is_colloid ? "" : ":1:" + number(cell.ratio)) + ":" +
+         number(cell.load) + "x";
 }
 
 std::vector<Cell> grid_cells(GridSize size) {
@@ -150,8 +157,7 @@ std::optional<Setting> make_setting(const Cell& cell, std::uint64_t seed) {
   const MachineModel* machine = find_machine(cell.machine);
   if (machine == nullptr) return std::nullopt;
   if (cell.workload == colloid_name) {
-    const ColloidFit fit =
-        cell.machine.starts_with("colloid-b") ? ColloidFit::b : ColloidFit::a;
+    const ColloidFit fit = cell.machine.starts_with("colloid-b") ? ColloidFit::b : ColloidFit::a;
     return Setting{machine, make_colloid_gups(*machine, cell.load * machine->cores / 3,
                                               colloid_think_ns(fit, 0))};
   }

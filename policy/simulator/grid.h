@@ -75,11 +75,11 @@ struct Summary {
   double colloid_table_rms_log_error = 0;  // the worse of both fits
   double geomean_of_oracle = 0;            // steady progress over O1's
   double worst_cell_of_oracle = 0;
-  double min_over_first_touch = 0;     // the lower of whole-run and steady, worst cell
-  double best_baseline_win_share = 0;  // cells with steady progress at least the best baseline's
-  double near_baseline_win_share = 0;  // the same within half a percent
-  double contended_over_model_best = 0;      // worst of Colloid's cells with load
-  double unloaded_penalty = 0;               // worst of Colloid's cells without load
+  double min_over_first_touch = 0;       // the lower of whole-run and steady, worst cell
+  double best_baseline_win_share = 0;    // cells with steady progress at least the best baseline's
+  double near_baseline_win_share = 0;    // the same within half a percent
+  double contended_over_model_best = 0;  // worst of Colloid's cells with load
+  double unloaded_penalty = 0;           // worst of Colloid's cells without load
   double contention_recovery_over_bound = 0;  // worst; negative: some cell does not recover
   double shift_recovery_over_bound = 0;
   double extra_bytes_over_tpp = 0;  // bytes beyond O2's, summed, over TPP-like's
@@ -92,7 +92,6 @@ struct Summary {
 [[nodiscard]] double recovery_bound_s(const CellResult& result);
 
 // What a cell misses of the targets, in words; empty: nothing.
-[[nodiscard]] std::vector<std::string> misses_of(const CellResult& result,
-                                                 std::string_view policy);
+[[nodiscard]] std::vector<std::string> misses_of(const CellResult& result, std::string_view policy);
 
 }  // namespace cxltier::simulator

@@ -67,11 +67,10 @@ double recovery_bound_s(const CellResult& result) {
 
 Summary summarise(std::span<const CellResult> results, std::string_view policy) {
   Summary summary;
-  summary.colloid_table_rms_log_error =
-      std::max(rms_log_error(colloid_table(ColloidFit::a)),
-               rms_log_error(colloid_table(ColloidFit::b)));
-  summary.worst_cell_of_oracle = summary.min_over_first_touch =
-      summary.contended_over_model_best = 1e9;
+  summary.colloid_table_rms_log_error = std::max(rms_log_error(colloid_table(ColloidFit::a)),
+                                                 rms_log_error(colloid_table(ColloidFit::b)));
+  summary.worst_cell_of_oracle = summary.min_over_first_touch = summary.contended_over_model_best =
+      1e9;
   summary.unloaded_penalty = -1e9;
   summary.digest = digest_start;
   double logs = 0;
@@ -101,8 +100,8 @@ Summary summarise(std::span<const CellResult> results, std::string_view policy) 
       summary.unloaded_penalty = std::max(summary.unloaded_penalty, 1 - of_oracle);
     }
     if (result.cell.workload == "contention-step") {
-      summary.contention_recovery_over_bound = worse_recovery(
-          summary.contention_recovery_over_bound, recovery_over_bound(result, *own));
+      summary.contention_recovery_over_bound =
+          worse_recovery(summary.contention_recovery_over_bound, recovery_over_bound(result, *own));
     }
     if (result.cell.workload == "shift-100") {
       summary.shift_recovery_over_bound =

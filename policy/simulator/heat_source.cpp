@@ -108,8 +108,8 @@ double FaultHeat::faulted_within(View& view, std::size_t leaf, double horizon_ns
   const double per_unit = static_cast<double>(settings_.pages_per_unit);
   const auto armed = static_cast<std::uint64_t>(now.armed * per_unit + 0.5);
   if (armed == 0) return 0;
-  const auto faults = static_cast<double>(
-      view.faults_within(leaf, armed, settings_.pages_per_unit, horizon_ns));
+  const auto faults =
+      static_cast<double>(view.faults_within(leaf, armed, settings_.pages_per_unit, horizon_ns));
   return faults / per_unit;
 }
 

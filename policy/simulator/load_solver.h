@@ -24,8 +24,8 @@ namespace cxltier::simulator {
 inline constexpr std::size_t classes_max = 4;
 
 struct ClassLoad {
-  double lines = 0;     // outstanding, N
-  double think_ns = 0;  // between the end of one access and the next, t
+  double lines = 0;          // outstanding, N
+  double think_ns = 0;       // between the end of one access and the next, t
   PerTier<double> share{};   // of its accesses, p; sums to 1
   PerTier<double> weight{};  // of a byte of its traffic on each tier, w
 };

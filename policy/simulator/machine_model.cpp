@@ -66,8 +66,9 @@ constexpr MachineModel colloid_b(std::string_view name, double slow_ns) {
 // 1:1 59.7, writes only 58.1 GB/s for DRAM; 48.0, 54.7, 47.1 for CXL.
 constexpr MachineModel eurosys24 = {
     .name = "eurosys24",
-    .source = "bytedance/eurosys24-artifacts (EuroSys 2024, Apache-2.0): local SNC domain and CXL "
-              "card, reads only, 8 and 16 threads",
+    .source =
+        "bytedance/eurosys24-artifacts (EuroSys 2024, Apache-2.0): local SNC domain and CXL "
+        "card, reads only, 8 and 16 threads",
     .tiers = {{{.idle_ns = 96.2,
                 .bandwidth_gbps = 69.3,
                 .write_linear = 0.451,
@@ -99,28 +100,28 @@ constexpr MachineModel eurosys24 = {
     .background_think_ns = 80};
 
 // The same card by formula: k = 1 fits these points best (RMS 3.8 % and 11.5 %).
-constexpr MachineModel eurosys24_fit = {
-    .name = "eurosys24-fit",
-    .source = "k = 1 fitted to the points of eurosys24",
-    .tiers = {{{.idle_ns = 96.2,
-                .bandwidth_gbps = 77.8,
-                .steepness = 0.155,
-                .write_linear = 0.451,
-                .write_square = -0.258},
-               {.idle_ns = 244.3,
-                .bandwidth_gbps = 52.9,
-                .steepness = 0.165,
-                .write_linear = -0.509,
-                .write_square = 0.528}}},
-    .cores = 12,
-    .lines_per_core = 10,
-    .background_lines = 20,
-    .background_think_ns = 80};
+constexpr MachineModel eurosys24_fit = {.name = "eurosys24-fit",
+                                        .source = "k = 1 fitted to the points of eurosys24",
+                                        .tiers = {{{.idle_ns = 96.2,
+                                                    .bandwidth_gbps = 77.8,
+                                                    .steepness = 0.155,
+                                                    .write_linear = 0.451,
+                                                    .write_square = -0.258},
+                                                   {.idle_ns = 244.3,
+                                                    .bandwidth_gbps = 52.9,
+                                                    .steepness = 0.165,
+                                                    .write_linear = -0.509,
+                                                    .write_square = 0.528}}},
+                                        .cores = 12,
+                                        .lines_per_core = 10,
+                                        .background_lines = 20,
+                                        .background_think_ns = 80};
 
 constexpr MachineModel spr_cxl = {
     .name = "spr-cxl",
-    .source = "Sapphire Rapids with one ASIC card, as given by Soar/Alto (OSDI 2025), second-hand; "
-              "curve shape of fit B",
+    .source =
+        "Sapphire Rapids with one ASIC card, as given by Soar/Alto (OSDI 2025), second-hand; "
+        "curve shape of fit B",
     .tiers = {{{.idle_ns = 114, .bandwidth_gbps = 218, .steepness = 0.54},
                {.idle_ns = 271, .bandwidth_gbps = 26, .steepness = 0.125}}},
     .cores = 16,
@@ -130,8 +131,9 @@ constexpr MachineModel spr_cxl = {
 
 constexpr MachineModel skx_remote = {
     .name = "skx-remote",
-    .source = "Skylake with slowed remote DRAM, as given by Soar/Alto (OSDI 2025), second-hand; "
-              "curve shape of fit B",
+    .source =
+        "Skylake with slowed remote DRAM, as given by Soar/Alto (OSDI 2025), second-hand; "
+        "curve shape of fit B",
     .tiers = {{{.idle_ns = 90, .bandwidth_gbps = 49, .steepness = 0.54},
                {.idle_ns = 190, .bandwidth_gbps = 17, .steepness = 0.125}}},
     .cores = 10,
@@ -152,8 +154,9 @@ constexpr MachineModel vistara = {
 
 constexpr MachineModel three_tiers = {
     .name = "three-tiers",
-    .source = "Micron CZ120 white paper, second-hand: local, remote, two cards; the remote "
-              "bandwidth (100 GB/s) and all curve shapes (fit B) are assumptions",
+    .source =
+        "Micron CZ120 white paper, second-hand: local, remote, two cards; the remote "
+        "bandwidth (100 GB/s) and all curve shapes (fit B) are assumptions",
     .tier_count = 3,
     .tiers = {{{.idle_ns = 144, .bandwidth_gbps = 278.4, .steepness = 0.54},
                {.idle_ns = 239, .bandwidth_gbps = 100, .steepness = 0.125},
@@ -164,13 +167,20 @@ constexpr MachineModel three_tiers = {
     .background_think_ns = 80};
 
 constexpr std::array machines = {
-    colloid_a("colloid-a-135", 135), colloid_a("colloid-a-148", 148),
-    colloid_a("colloid-a-168", 168), colloid_a("colloid-a-192", 192),
-    colloid_b("colloid-b-135", 135), colloid_b("colloid-b-148", 148),
-    colloid_b("colloid-b-168", 168), colloid_b("colloid-b-192", 192),
-    eurosys24,                       eurosys24_fit,
-    spr_cxl,                         skx_remote,
-    vistara,                         three_tiers,
+    colloid_a("colloid-a-135", 135),
+    colloid_a("colloid-a-148", 148),
+    colloid_a("colloid-a-168", 168),
+    colloid_a("colloid-a-192", 192),
+    colloid_b("colloid-b-135", 135),
+    colloid_b("colloid-b-148", 148),
+    colloid_b("colloid-b-168", 168),
+    colloid_b("colloid-b-192", 192),
+    eurosys24,
+    eurosys24_fit,
+    spr_cxl,
+    skx_remote,
+    vistara,
+    three_tiers,
 };
 
 }  // namespace

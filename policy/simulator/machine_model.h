@@ -70,11 +70,11 @@ struct MachineModel {
   std::string_view source;
   std::size_t tier_count = 2;
   PerTier<TierModel> tiers{};
-  double cores = 15;              // of the application
-  double lines_per_core = 10;     // it can have outstanding
-  double background_lines = 70;   // of one core that streams beside it, on the fastest tier
+  double cores = 15;                // of the application
+  double lines_per_core = 10;       // it can have outstanding
+  double background_lines = 70;     // of one core that streams beside it, on the fastest tier
   double background_think_ns = 80;  // between its requests
-  double background_writes = 0;   // share of writes in its traffic
+  double background_writes = 0;     // share of writes in its traffic
 };
 
 // The published machines that the simulator knows, each with its source.

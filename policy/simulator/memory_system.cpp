@@ -89,7 +89,8 @@ void MemorySystem::place(std::uint32_t leaf, const PerTier<double>& wish) {
   PerTier<std::uint32_t> wanted{};
   for (std::size_t t = 0; t + 1 < tiers; ++t) {
     placement_debt_[t] += wish[t] * workload_.leaf_units;
-    const double whole = std::clamp(std::floor(placement_debt_[t] + 0.5), 0.0, static_cast<double>(left));
+    const double whole =
+        std::clamp(std::floor(placement_debt_[t] + 0.5), 0.0, static_cast<double>(left));
     wanted[t] = static_cast<std::uint32_t>(whole);
     placement_debt_[t] -= whole;
     left -= wanted[t];
@@ -129,9 +130,10 @@ std::uint64_t MemorySystem::units_queued() const {
 }
 
 void MemorySystem::charge(double core_ns, Nanoseconds until) {
-  const double left = now_ < charge_until_ ? charge_core_ns_ * static_cast<double>(
-                                                 (charge_until_ - now_).count / quantum.count)
-                                           : 0;
+  const double left =
+      now_ < charge_until_
+          ? charge_core_ns_ * static_cast<double>((charge_until_ - now_).count / quantum.count)
+          : 0;
   const std::uint64_t quanta = std::max<std::uint64_t>(1, (until - now_).count / quantum.count);
   charge_until_ = {now_.count + quanta * quantum.count};
   charge_core_ns_ = (left + core_ns) / static_cast<double>(quanta);
@@ -171,9 +173,8 @@ bool MemorySystem::carry_out_orders() {
   bool has_moved = false;
   while (next_order_ < orders_.size() && move_credit_units_ >= 1) {
     Order& order = orders_[next_order_];
-    const std::uint64_t possible =
-        std::min<std::uint64_t>({order.units, resident_[order.leaf][order.from],
-                                 free_units(order.to)});
+    const std::uint64_t possible = std::min<std::uint64_t>(
+        {order.units, resident_[order.leaf][order.from], free_units(order.to)});
     const auto units = static_cast<std::uint32_t>(
         std::min(static_cast<double>(possible), std::floor(move_credit_units_)));
     if (units > 0) {
@@ -201,9 +202,8 @@ void MemorySystem::solve() {
   }
   const double unit_rate = static_cast<double>(unit_bytes) / quantum_ns();
   for (std::size_t t = 0; t < machine_.tier_count; ++t) {
-    load_.migration_gbps[t] =
-        unit_rate * (moved_from_[t] * traffic_weight(machine_.tiers[t], 0) +
-                     moved_to_[t] * traffic_weight(machine_.tiers[t], 1));
+    load_.migration_gbps[t] = unit_rate * (moved_from_[t] * traffic_weight(machine_.tiers[t], 0) +
+                                           moved_to_[t] * traffic_weight(machine_.tiers[t], 1));
   }
   result_ = solver_.solve(load_);
   progress_ = 0;

@@ -41,9 +41,9 @@ struct Order {
 // What moves pages, and what it costs.  Stalls: 500 us of a core for 2 MiB at once, 12 us for each
 // 4 KiB page, end to end as measured on kernels without batching across pages.
 struct MoverModel {
-  double rate_gbps = 2;         // at most
-  double stall_us_unit = 500;   // of a core, for each unit
-  double threads = 1;           // that stall at once
+  double rate_gbps = 2;        // at most
+  double stall_us_unit = 500;  // of a core, for each unit
+  double threads = 1;          // that stall at once
 };
 inline constexpr double stall_us_huge = 500;
 inline constexpr double stall_us_base = 12 * static_cast<double>(unit_pages);
@@ -51,10 +51,10 @@ inline constexpr double stall_us_base = 12 * static_cast<double>(unit_pages);
 // Sums since the last take_window().
 struct Window {
   double elapsed_ns = 0;
-  PerTier<double> lines{};            // accesses by tier, of the program
-  PerTier<double> latency_sum{};      // lines times latency
-  PerTier<double> latency_time{};     // latency times time
-  PerTier<double> bytes{};            // everybody's traffic
+  PerTier<double> lines{};         // accesses by tier, of the program
+  PerTier<double> latency_sum{};   // lines times latency
+  PerTier<double> latency_time{};  // latency times time
+  PerTier<double> bytes{};         // everybody's traffic
 };
 
 class MemorySystem {
@@ -132,7 +132,7 @@ class MemorySystem {
   double stolen_last_ = -1;
   bool is_stale_ = true;  // the solution does not belong to load_
 
-  std::array<double, classes_max> full_speed_{};  // lines/ns of each class alone on the fastest tier
+  std::array<double, classes_max> full_speed_{};  // lines/ns of each class, alone and all fast
   double progress_ = 0;
   std::uint64_t units_moved_ = 0;
   std::uint64_t units_promoted_ = 0;

@@ -68,9 +68,8 @@ Curve curve_of(const Workload& workload, const Demand& demand, const std::vector
   Curve curve;
   curve.order.resize(workload.leaf_count);
   std::iota(curve.order.begin(), curve.order.end(), 0u);
-  std::ranges::stable_sort(curve.order, [&](std::uint32_t a, std::uint32_t b) {
-    return score[a] > score[b];
-  });
+  std::ranges::stable_sort(curve.order,
+                           [&](std::uint32_t a, std::uint32_t b) { return score[a] > score[b]; });
   for (std::size_t c = 0; c < workload.class_count; ++c) {
     std::vector<double>& mass = curve.mass[c];
     mass.assign(workload.leaf_count + 1, 0);
@@ -85,25 +84,27 @@ double leaves_of(const Workload& workload, std::size_t tier) {
   return static_cast<double>(workload.capacity_units[tier]) / workload.leaf_units;
 }
 
-// How the leaves of a curve are dealt: the first `fill[0]` of them on tier 0, the next on tier 1...
+// How the leaves of a curve are dealt: the first leaves[0] of them on tier order[0], the next on
+// order[1], the rest on the slowest.
 struct Fill {
   double progress = -1;
   PerTier<double> leaves{};
+  std::array<std::size_t, tiers_max> order{0, 1, 2};
 };
 
 std::vector<PerTier<float>> shares_of(const Workload& workload, const Curve& curve,
-                                      const PerTier<double>& leaves, std::size_t tiers) {
+                                      const Fill& fill, std::size_t tiers) {
   std::vector<PerTier<float>> share(workload.leaf_count);
   double start = 0;
   for (std::size_t t = 0; t < tiers; ++t) {
-    const double end = t + 1 == tiers ? static_cast<double>(workload.leaf_count)
-                                      : std::min(start + leaves[t],
-                                                 static_cast<double>(workload.leaf_count));
+    const double end =
+        t + 1 == tiers ? static_cast<double>(workload.leaf_count)
+                       : std::min(start + fill.leaves[t], static_cast<double>(workload.leaf_count));
     for (auto i = static_cast<std::size_t>(start);
          i < curve.order.size() && static_cast<double>(i) < end; ++i) {
       const auto at = static_cast<double>(i);
       const double part = std::min(end, at + 1) - std::max(start, at);
-      share[curve.order[i]][t] += static_cast<float>(part);
+      share[curve.order[i]][fill.order[t]] += static_cast<float>(part);
     }
     start = end;
   }
@@ -117,69 +118,65 @@ class FillSearch {
   FillSearch(const MachineModel& machine, const Workload& workload, Evaluator& evaluator)
       : tiers_(machine.tier_count), workload_(workload), evaluator_(evaluator) {}
 
+  // With three tiers the hottest leaves may belong on the middle one, where the fast one is loaded.
   Fill best(const Curve& curve, int points) {
+    Fill best = best_in_order(curve, points, {0, 1, 2});
+    if (tiers_ == 2) return best;
+    const Fill other = best_in_order(curve, points, {1, 0, 2});
+    return other.progress > best.progress ? other : best;
+  }
+
+ private:
+  Fill best_in_order(const Curve& curve, int points,
+                     const std::array<std::size_t, tiers_max>& order) {
     const auto all = static_cast<double>(workload_.leaf_count);
-    const double most = std::min(all, leaves_of(workload_, 0));
-    const double least = std::max(0.0, all - slow_leaves());
+    const double most = std::min(all, leaves_of(workload_, order[0]));
+    const double least = tiers_ == 2 ? std::max(0.0, all - leaves_of(workload_, 1)) : 0;
     return refine(least, most, points, [&](double x) {
-      PerTier<double> leaves{};
-      leaves[0] = x;
-      if (tiers_ == 2) return evaluate(curve, leaves);
-      const double rest = all - x;
-      const double middle = std::min(rest, leaves_of(workload_, 1));
-      return refine(0, middle, points, [&](double y) {
-        PerTier<double> both = leaves;
-        both[1] = y;
-        return evaluate(curve, both);
+      Fill fill{.leaves = {x}, .order = order};
+      if (tiers_ == 2) return evaluate(curve, fill);
+      const double middle = std::min(all - x, leaves_of(workload_, order[1]));
+      const double needed = std::max(0.0, all - x - leaves_of(workload_, order[2]));
+      return refine(std::min(needed, middle), middle, points, [&](double y) {
+        fill.leaves[1] = y;
+        return evaluate(curve, fill);
       });
     });
   }
 
- private:
-  [[nodiscard]] double slow_leaves() const {
-    double sum = 0;
-    for (std::size_t t = 1; t < tiers_; ++t) sum += leaves_of(workload_, t);
-    return sum;
-  }
-
-  Fill evaluate(const Curve& curve, const PerTier<double>& leaves) {
+  Fill evaluate(const Curve& curve, Fill fill) {
     ClassShares shares{};
     for (std::size_t c = 0; c < workload_.class_count; ++c) {
       double start = 0;
       double before = 0;
       for (std::size_t t = 0; t + 1 < tiers_; ++t) {
-        start += leaves[t];
+        start += fill.leaves[t];
         const double upto = curve.at(c, start);
-        shares[c][t] = upto - before;
+        shares[c][fill.order[t]] = upto - before;
         before = upto;
       }
       shares[c][tiers_ - 1] = 1 - before;
     }
-    return {evaluator_.progress(shares), leaves};
+    fill.progress = evaluator_.progress(shares);
+    return fill;
   }
 
-  // Equal points, then four times a finer row around the best.
+  // Equal points, then finer rows around the best.
   template <typename Function>
-  Fill refine(double low, double high, int points, const Function& function) {
+  static Fill refine(double low, double high, int points, const Function& function) {
     Fill best;
+    double best_x = low;
     for (int round = 0; round < 5; ++round) {
-      double best_x = low;
       const double step = (high - low) / points;
       for (int i = 0; i <= points; ++i) {
         const double x = i == points ? high : low + step * i;
         const Fill fill = function(x);
-        if (fill.progress > best.progress) {
-          best = fill;
-          best_x = x;
-        } else if (fill.progress == best.progress) {
-          continue;
-        }
+        if (fill.progress <= best.progress) continue;
+        best = fill;
+        best_x = x;
       }
-      if (best.leaves[0] >= low && tiers_ == 2) best_x = best.leaves[0];
-      const double bottom = low;
-      const double top = high;
-      low = std::max(bottom, best_x - step);
-      high = std::min(top, best_x + step);
+      low = std::max(low, best_x - step);
+      high = std::min(high, best_x + step);
       if (high - low < 1e-3) break;
     }
     return best;
@@ -267,12 +264,12 @@ Placement best_placement(const MachineModel& machine, const Workload& workload,
     best = fill;
     best_curve = std::move(curve);
   }
-  return {best.progress, shares_of(workload, best_curve, best.leaves, machine.tier_count)};
+  return {best.progress, shares_of(workload, best_curve, best, machine.tier_count)};
 }
 
 std::vector<double> best_progress(const MachineModel& machine, const Workload& workload) {
-  using Key = std::tuple<std::array<std::size_t, classes_max>, std::array<double, classes_max>,
-                         double>;
+  using Key =
+      std::tuple<std::array<std::size_t, classes_max>, std::array<double, classes_max>, double>;
   std::map<Key, double> known;
   std::vector<double> by_phase;
   for (std::size_t phase = 0; phase < workload.phases.size(); ++phase) {
@@ -283,8 +280,7 @@ std::vector<double> best_progress(const MachineModel& machine, const Workload& w
       by_phase.push_back(found->second);
       continue;
     }
-    by_phase.push_back(
-        best_placement(machine, workload, demand_of(workload, phase)).progress);
+    by_phase.push_back(best_placement(machine, workload, demand_of(workload, phase)).progress);
     known.emplace(key, by_phase.back());
   }
   return by_phase;

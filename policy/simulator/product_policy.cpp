@@ -91,8 +91,7 @@ class Product final : public TieringPolicy {
     return {.rate_gbps = 10, .stall_us_unit = stall_us_huge, .threads = 1};
   }
 
-  [[nodiscard]] PerTier<double> placement(const MemorySystem& system,
-                                          std::uint32_t leaf) override {
+  [[nodiscard]] PerTier<double> placement(const MemorySystem& system, std::uint32_t leaf) override {
     PerTier<double> share{};
     share[0] = 1;
     if (tenants_.empty()) return share;
@@ -109,10 +108,10 @@ class Product final : public TieringPolicy {
   void tick(View& view, std::vector<Order>& orders) override {
     if (tenants_.empty()) start(view);
     for (auto& tenant : tenants_) report(view, *tenant);
-    const bool has_sensed = sense(view);
+    const Coverage coverage = sense(view) ? Coverage::all_seen : Coverage::listed_only;
     Nanoseconds next = seconds(1);
     for (auto& tenant : tenants_) {
-      next = std::min(next, plan(view, *tenant, has_sensed, orders));
+      next = std::min(next, plan(view, *tenant, coverage, orders));
     }
     const std::uint64_t quanta = std::max<std::uint64_t>(1, next.count / quantum.count);
     interval_ = {quanta * quantum.count};
@@ -155,8 +154,7 @@ class Product final : public TieringPolicy {
   void note_placement(const View& view, std::uint32_t leaf) {
     LeafPlacement placement{.leaf = local_[leaf], .call_site = call_site};
     for (std::size_t t = 0; t < view.tier_count(); ++t) {
-      placement.resident[t] =
-          static_cast<std::uint32_t>(view.resident(leaf)[t] * unit_pages);
+      placement.resident[t] = static_cast<std::uint32_t>(view.resident(leaf)[t] * unit_pages);
     }
     tenants_[view.tenant_of(leaf)]->placements.push_back(placement);
   }
@@ -206,8 +204,8 @@ class Product final : public TieringPolicy {
       tenants_[view.tenant_of(leaf)]->samples.push_back(sample);
     }
     const double all = static_cast<double>(watched) * static_cast<double>(view.leaf_count());
-    sensor_cpu_ns_ = is_rwp ? all * rwp_page_ns + touched_all * rwp_fault_ns
-                            : all * bits_ns_per_page;
+    sensor_cpu_ns_ =
+        is_rwp ? all * rwp_page_ns + touched_all * rwp_fault_ns : all * bits_ns_per_page;
     view.charge(sensor_cpu_ns_);
     credit_ns_ -= sensor_cpu_ns_;
     last_cost_ns_ = sensor_cpu_ns_;
@@ -221,8 +219,8 @@ class Product final : public TieringPolicy {
   void see_details(View& view, std::uint32_t leaf, std::uint64_t watched, std::uint64_t touched,
                    LeafSample& sample) const {
     const std::uint64_t written = view.written_pages(leaf, watched, window_.length_ns());
-    sample.written = static_cast<std::uint32_t>(
-        std::min(written, touched) * leaf_pages(view) / watched);
+    sample.written =
+        static_cast<std::uint32_t>(std::min(written, touched) * leaf_pages(view) / watched);
     sample.steps = static_cast<std::uint16_t>(std::min<std::uint64_t>(touched, steps_seen_max));
     Random random(view.seed(), static_cast<std::uint64_t>(Stream::policy), view.tick(), leaf);
     sample.steps_near =
@@ -247,13 +245,13 @@ class Product final : public TieringPolicy {
     return reading;
   }
 
-  Nanoseconds plan(View& view, Tenant& tenant, bool has_sensed, std::vector<Order>& orders) {
+  Nanoseconds plan(View& view, Tenant& tenant, Coverage coverage, std::vector<Order>& orders) {
     TickInput input;
     input.now = view.now();
     input.elapsed = {static_cast<std::uint64_t>(view.elapsed_s() * 1e9)};
     input.window = {static_cast<std::uint64_t>(window_seen_ns_)};
     input.sampled_pages = options_.sensor == SensorModel::rwp ? rwp_pages : 0;
-    input.coverage = has_sensed ? Coverage::all_seen : Coverage::listed_only;
+    input.coverage = coverage;
     std::ranges::sort(tenant.samples, {}, &LeafSample::leaf);
     input.samples = tenant.samples;
     input.placements = tenant.placements;
@@ -274,8 +272,7 @@ class Product final : public TieringPolicy {
     const Residence32& resident = view.resident(leaf);
     std::uint64_t units = (move.pages.count + unit_pages / 2) / unit_pages;
     const auto take = [&](std::size_t from) {
-      const auto taken =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(units, resident[from]));
+      const auto taken = static_cast<std::uint32_t>(std::min<std::uint64_t>(units, resident[from]));
       if (taken == 0 || from == index_of(move.to)) return;
       units -= taken;
       orders.push_back({.leaf = leaf,

@@ -5,8 +5,9 @@
 //
 //   bits   access bits of all pages, cleared by MADV_COLD and read from smaps: 14 + 10 ms of a core
 //          per GiB of 4 KiB pages; no order of accesses
-//   rwp    userfaultfd read-write protection on 64 pages of each leaf: a fault of 3 us for each page
-//          that is touched, and 0.08 us for each that is armed and read back; faults tell the order
+//   rwp    userfaultfd read-write protection on 64 pages of each leaf: a fault of 3 us for each
+//          page that is touched, and 0.08 us for each that is armed and read back; faults tell the
+//          order
 //
 // Both open a window that is adapted until 5 to 15 % of the pages are touched in it, and pause so
 // that sensing costs 3 % of one core, after a credit of 4 s at the start and after rest: the

@@ -125,8 +125,8 @@ class Recorder {
   [[nodiscard]] double recovery() const {
     const std::uint64_t changed = system_.workload().changed_at.count / quantum.count;
     if (changed == 0) return -1;
-    const double wanted = recovered_share * (recovery_progress_ > 0 ? recovery_progress_
-                                                                    : outcome_.steady_progress);
+    const double wanted =
+        recovered_share * (recovery_progress_ > 0 ? recovery_progress_ : outcome_.steady_progress);
     double sum = 0;
     std::uint64_t good = 0;  // windows of a second running that were good
     for (std::uint64_t i = changed; i < second_.size(); ++i) {

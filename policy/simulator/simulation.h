@@ -17,11 +17,11 @@ namespace cxltier::simulator {
 // What is recorded of the run at regular points.
 struct TimePoint {
   double time_s = 0;
-  double progress = 0;           // mean since the last point
-  double mean_latency_ns = 0;    // J: latency of the program's mean access
-  PerTier<double> share{};       // of accesses by tier
-  PerTier<double> used{};        // of capacity
-  double moved_bytes = 0;        // since the last point
+  double progress = 0;         // mean since the last point
+  double mean_latency_ns = 0;  // J: latency of the program's mean access
+  PerTier<double> share{};     // of accesses by tier
+  PerTier<double> used{};      // of capacity
+  double moved_bytes = 0;      // since the last point
 };
 
 struct RunOptions {

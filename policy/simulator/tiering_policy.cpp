@@ -13,7 +13,7 @@ namespace cxltier::simulator {
 namespace {
 
 constexpr double sample_cost_ns = 200;
-constexpr double probe_noise = 0.03;        // of one batch of 64 loads
+constexpr double probe_noise = 0.03;          // of one batch of 64 loads
 constexpr double probe_outlier_share = 0.05;  // batches that met an interruption
 constexpr double probe_outlier_factor = 10;
 constexpr double probe_batches_per_s = 8;
@@ -53,8 +53,7 @@ std::uint64_t View::written_pages(std::size_t leaf, std::uint64_t watched, doubl
 
 std::uint64_t View::faults_within(std::size_t leaf, std::uint64_t armed,
                                   std::uint64_t pages_per_unit, double horizon_ns) {
-  const double rate =
-      page_rate(system_.leaf_lines(leaf), static_cast<double>(pages_per_unit));
+  const double rate = page_rate(system_.leaf_lines(leaf), static_cast<double>(pages_per_unit));
   return random(Stream::faults, leaf).binomial(armed, 1 - exp_of(-rate * horizon_ns));
 }
 
@@ -64,8 +63,7 @@ double View::sequential_share(std::size_t leaf) const {
   double all = 0;
   double sequential = 0;
   for (std::size_t c = 0; c < workload.class_count; ++c) {
-    const double rate =
-        workload.popularity[phase.popularity[c]][leaf] * system_.load().rate[c];
+    const double rate = workload.popularity[phase.popularity[c]][leaf] * system_.load().rate[c];
     all += rate;
     sequential += rate * workload.classes[c].sequential_share;
   }
@@ -76,8 +74,8 @@ double View::probe_ns(std::size_t tier) const {
   if (window_.elapsed_ns <= 0) return machine().tiers[tier].idle_ns;
   const double mean = window_.latency_time[tier] / window_.elapsed_ns;
   const double wanted = probe_batches_per_s * elapsed_s();
-  const auto batches = static_cast<std::size_t>(
-      std::clamp(wanted, 1.0, static_cast<double>(probe_batches_max)));
+  const auto batches =
+      static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(probe_batches_max)));
   Random noise = random(Stream::probe, tier);
   std::array<double, probe_batches_max> batch{};
   for (std::size_t i = 0; i < batches; ++i) {

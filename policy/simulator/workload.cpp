@@ -34,11 +34,10 @@ bool are_valid_phases(const Workload& workload) {
 }  // namespace
 
 bool is_valid(const Workload& workload, const MachineModel& machine) {
-  const bool has_room =
-      std::accumulate(workload.capacity_units.begin(),
-                      workload.capacity_units.begin() +
-                          static_cast<std::ptrdiff_t>(machine.tier_count),
-                      std::uint64_t{0}) >= footprint_units(workload);
+  const bool has_room = std::accumulate(workload.capacity_units.begin(),
+                                        workload.capacity_units.begin() +
+                                            static_cast<std::ptrdiff_t>(machine.tier_count),
+                                        std::uint64_t{0}) >= footprint_units(workload);
   return workload.leaf_count > 0 && workload.leaf_units > 0 && workload.class_count > 0 &&
          workload.class_count <= classes_max && has_room && are_valid_phases(workload) &&
          workload.steady_from < workload.duration &&

@@ -15,7 +15,7 @@ namespace cxltier::simulator {
 namespace {
 
 constexpr std::size_t leaves = 1024;
-constexpr std::uint32_t leaf_units = 8;          // 16 MiB; 16 GiB in all
+constexpr std::uint32_t leaf_units = 8;           // 16 MiB; 16 GiB in all
 constexpr std::uint64_t items_per_leaf = 16'384;  // values of 1 KiB
 constexpr double chase_lines = 1;                 // outstanding per thread
 constexpr double stream_lines = 8;
@@ -70,9 +70,10 @@ struct Builder {
   }
 
   Phase& add_phase(Nanoseconds start, std::array<std::size_t, classes_max> popularity) {
-    workload.phases.push_back(
-        {.start = start, .popularity = popularity, .background_cores = background(),
-         .renewed = {}});
+    workload.phases.push_back({.start = start,
+                               .popularity = popularity,
+                               .background_cores = background(),
+                               .renewed = {}});
     return workload.phases.back();
   }
 };
@@ -87,11 +88,14 @@ void uniform(Builder& b) {
   b.add_phase({}, {b.add(uniform_over(leaves))});
 }
 
-void zipf_store(Builder& b, double skew, bool is_scrambled) {
+// Whether popular items lie together or are dealt over all leaves by hashing.
+enum class Layout : std::uint8_t { clustered, scrambled };
+
+void zipf_store(Builder& b, double skew, Layout layout) {
   AccessClass& access = b.add_class("get");
   access.write_share = 0.05;
   access.think_ns = 20;
-  b.add_phase({}, {b.add(is_scrambled
+  b.add_phase({}, {b.add(layout == Layout::scrambled
                              ? zipf_scrambled(leaves, skew, items_per_leaf, b.options.seed)
                              : zipf_clustered(b.order, skew, items_per_leaf))});
 }
@@ -226,8 +230,8 @@ void pagerank(Builder& b) {
   for (std::size_t i = 0; i < slice.size(); ++i) {
     slice[i] = b.add(uniform_over(b.order, {ranks_leaves + i * part, part}));
   }
-  const std::size_t ranked = b.add(mixed(b.workload.popularity[rank], 0.8,
-                                         b.workload.popularity[hot]));
+  const std::size_t ranked =
+      b.add(mixed(b.workload.popularity[rank], 0.8, b.workload.popularity[hot]));
   for (std::uint64_t step = 0; step < 60; ++step) {
     b.add_phase(seconds(step * 2), {ranked, slice[step % slice.size()]});
   }
@@ -305,12 +309,12 @@ struct Entry {
 constexpr std::array entries = {
     Entry{"gups", gups},
     Entry{"uniform", uniform},
-    Entry{"zipf-0.8", [](Builder& b) { zipf_store(b, 0.8, false); }},
-    Entry{"zipf-0.99", [](Builder& b) { zipf_store(b, 0.99, false); }},
-    Entry{"zipf-1.2", [](Builder& b) { zipf_store(b, 1.2, false); }},
-    Entry{"zipf-0.8-scrambled", [](Builder& b) { zipf_store(b, 0.8, true); }},
-    Entry{"zipf-0.99-scrambled", [](Builder& b) { zipf_store(b, 0.99, true); }},
-    Entry{"zipf-1.2-scrambled", [](Builder& b) { zipf_store(b, 1.2, true); }},
+    Entry{"zipf-0.8", [](Builder& b) { zipf_store(b, 0.8, Layout::clustered); }},
+    Entry{"zipf-0.99", [](Builder& b) { zipf_store(b, 0.99, Layout::clustered); }},
+    Entry{"zipf-1.2", [](Builder& b) { zipf_store(b, 1.2, Layout::clustered); }},
+    Entry{"zipf-0.8-scrambled", [](Builder& b) { zipf_store(b, 0.8, Layout::scrambled); }},
+    Entry{"zipf-0.99-scrambled", [](Builder& b) { zipf_store(b, 0.99, Layout::scrambled); }},
+    Entry{"zipf-1.2-scrambled", [](Builder& b) { zipf_store(b, 1.2, Layout::scrambled); }},
     Entry{"shift-25", [](Builder& b) { hot_shift(b, 0.25); }},
     Entry{"shift-100", [](Builder& b) { hot_shift(b, 1); }},
     Entry{"drift", drift},
@@ -347,8 +351,7 @@ std::optional<Workload> make_workload(std::string_view name, const MachineModel&
   return std::move(builder.workload);
 }
 
-Workload make_colloid_gups(const MachineModel& machine, double background_cores,
-                           double think_ns) {
+Workload make_colloid_gups(const MachineModel& machine, double background_cores, double think_ns) {
   // 960 leaves of 78 MiB; a third of them hot; 4/9 of the memory fits into the fast tier.
   constexpr std::size_t colloid_leaves = 960;
   constexpr std::uint32_t colloid_units = 39;

@@ -20,7 +20,7 @@ namespace {
 
 using AddVerb = void (*)(CLI::App& app, int& exit_code);
 
-constexpr AddVerb verbs[] = {add_topo, add_stat};
+constexpr AddVerb verbs[] = {add_topo, add_stat, add_simulate, add_advise};
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
@@ -91,6 +91,7 @@ int run_command(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
   const std::size_t own_words = count_own_words(words);
   add_run(app, exit_code, words.subspan(own_words));
+  add_record(app, exit_code, words.subspan(own_words));
   try {
     app.parse(static_cast<int>(own_words), argv);
   } catch (const CLI::CallForHelp&) {

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -285,6 +286,11 @@ void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
 // Not left to CLI11, which takes arguments such as "[a,b]" apart and differs between versions in
 // what it does after "--".  Every option of `run` has one value, but for --help.
 std::size_t count_own_words(std::span<char* const> words) {
+  if (words.size() > 1 && std::string_view(words[1]) == "record") {
+    const auto marks = [](const char* word) { return std::string_view(word) == "--"; };
+    return static_cast<std::size_t>(std::find_if(words.begin(), words.end(), marks) -
+                                    words.begin());
+  }
   if (words.size() < 2 || std::string_view(words[1]) != "run") return words.size();
   std::size_t at = 2;
   while (at < words.size()) {

@@ -8,18 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "runtime/cli/process_page.h"
 #include "runtime/cli/stat_view.h"
 #include "runtime/cli/verb.h"
-#include "runtime/telemetry/page_search.h"
 
 namespace cxltier {
 namespace {
@@ -31,28 +27,7 @@ struct StatOptions {
   bool watch = false;
 };
 
-constexpr double seconds_max = 86'400;
-constexpr double seconds_min = 0.01;
-
 volatile sig_atomic_t interrupted = 0;
-
-std::optional<std::uint32_t> parse_pid(const std::string& text) {
-  std::uint32_t pid = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, pid);
-  if (error != std::errc{} || stop != end || pid == 0 || pid > 0x7fff'ffff) return std::nullopt;
-  return pid;
-}
-
-std::optional<double> parse_seconds(const std::string& text) {
-  if (text.empty()) return 1.0;
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  if (!(seconds >= seconds_min && seconds <= seconds_max)) return std::nullopt;
-  return seconds;
-}
 
 std::uint64_t monotonic_ns() {
   timespec now{};
@@ -61,69 +36,8 @@ std::uint64_t monotonic_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::string program_of(std::uint32_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/comm", pid));
-  std::string name;
-  std::getline(file, name);
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return name.empty() ? "?" : name;
-}
-
-enum class Preloaded { no, yes, unknown };
-
-Preloaded has_library(std::uint32_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/maps", pid));
-  if (!file) return Preloaded::unknown;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find("/libcxltier-preload.so") != std::string::npos) return Preloaded::yes;
-  }
-  return file.bad() ? Preloaded::unknown : Preloaded::no;
-}
-
-std::string fault_without_page(const std::string& who, std::uint32_t pid) {
-  switch (has_library(pid)) {
-    case Preloaded::yes:
-      return who +
-             " is under cxltier, which has not started in it: its heap is below "
-             "CXLTIER_START; wait until it grows, or run it with a lower --start";
-    case Preloaded::no:
-      return who + " is not under cxltier; start it with: cxltier run -- COMMAND";
-    case Preloaded::unknown:
-      break;
-  }
-  return who + " belongs to another user and cannot be looked at; run as that user or as root";
-}
-
-std::string fault_of(std::uint32_t pid, PageFailure failure) {
-  const std::string who = fmt::format("process {} ({})", pid, program_of(pid));
-  switch (failure) {
-    case PageFailure::none:
-      return {};
-    case PageFailure::no_process:
-      return fmt::format("there is no process {}; find the right one with pidof or pgrep", pid);
-    case PageFailure::absent:
-      return fault_without_page(who, pid);
-    case PageFailure::forbidden:
-      return who + ": no permission to read its telemetry; run as its user or as root";
-    case PageFailure::damaged:
-      return who + ": its telemetry page is damaged; it is made anew when the program restarts";
-    case PageFailure::stale:
-      return who +
-             " has left no telemetry, only an earlier process with its number has; start it "
-             "with: cxltier run -- COMMAND";
-    case PageFailure::busy:
-      return who +
-             ": its telemetry page is in the middle of an update that does not end; the "
-             "process is stopped (continue it) or its controller was killed (restart it)";
-  }
-  return who + ": unknown failure";
-}
-
 PageFailure look(std::uint32_t pid, StatView& view) {
-  SearchPlace place;
-  place.runtime_folder = std::getenv("XDG_RUNTIME_DIR");
-  const PageFailure failure = find_telemetry_page(pid, place, view.page);
+  const PageFailure failure = find_page(pid, view.page);
   view.pid = pid;
   view.program = program_of(pid);
   view.now_ns = monotonic_ns();
@@ -169,7 +83,7 @@ int stat(const StatOptions& options) {
                          options.pid));
     return exit_usage;
   }
-  const std::optional<double> seconds = parse_seconds(options.seconds);
+  const std::optional<double> seconds = parse_seconds(options.seconds, 1.0);
   if (!seconds) {
     complain(fmt::format("stat: --watch {}: not a number of seconds from 0.01 to 86400",
                          options.seconds));

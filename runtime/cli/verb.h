@@ -35,14 +35,17 @@ inline constexpr int exit_usage = 2;
 // One line on stderr that names the thing, the cause and the fix, after "cxltier: ".
 void complain(std::string_view text);
 
+void add_advise(CLI::App& app, int& exit_code);
+void add_simulate(CLI::App& app, int& exit_code);
 void add_stat(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);
 
-// `run` is the one verb whose command line ends before the words do: `command` is the program that
-// it starts, with its arguments, and must outlive the parsing.
+// `run` and `record` are the verbs whose command line ends before the words do: `command` is the
+// program that they start, with its arguments, and must outlive the parsing.
+void add_record(CLI::App& app, int& exit_code, std::span<char* const> command);
 void add_run(CLI::App& app, int& exit_code, std::span<char* const> command);
 
-// How many of the words, from argv[0] on, are ours to parse: all, but for `run`.
+// How many of the words, from argv[0] on, are ours to parse: all, but for `run` and `record`.
 [[nodiscard]] std::size_t count_own_words(std::span<char* const> words);
 
 }  // namespace cxltier

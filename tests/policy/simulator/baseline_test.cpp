@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each published policy shows the figure or the order that it is known for.
-#include "policy/simulator/baselines.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "policy/simulator/baselines.h"
 #include "policy/simulator/colloid_table.h"
 #include "policy/simulator/grid.h"
 #include "policy/simulator/oracle.h"
@@ -157,8 +156,7 @@ TEST(Caption, ChangesNewAllocationsOnly) {
   const Workload churn = *make_workload("churn", model, {.load = 3});
   const Outcome caption = run("caption-like", model, churn);
   EXPECT_EQ(caption.moved_bytes, 0);
-  const double gain =
-      caption.steady_progress / run("first-touch", model, churn).steady_progress;
+  const double gain = caption.steady_progress / run("first-touch", model, churn).steady_progress;
   EXPECT_GT(gain, 1);
   EXPECT_LT(gain, 1.4);
 }

@@ -16,8 +16,7 @@ namespace {
 Load two_classes(double share) {
   Load load{.class_count = 2};
   load.classes[0] = {.lines = 100, .think_ns = 5, .share = {share, 1 - share}, .weight = {1, 1}};
-  load.classes[1] = {
-      .lines = 8, .think_ns = 0, .share = {0.25, 0.75}, .weight = {1.2, 0.9}};
+  load.classes[1] = {.lines = 8, .think_ns = 0, .share = {0.25, 0.75}, .weight = {1.2, 0.9}};
   load.background_lines = 300;
   load.background_think_ns = 80;
   load.migration_gbps = {2, 2};
@@ -40,8 +39,7 @@ TEST(LoadSolver, SolutionSatisfiesItsEquations) {
         }
         EXPECT_NEAR(result.rate[c] * cycle / load.classes[c].lines, 1, 1e-9);
         for (std::size_t t = 0; t < machine.tier_count; ++t) {
-          traffic[t] +=
-              64 * result.rate[c] * load.classes[c].share[t] * load.classes[c].weight[t];
+          traffic[t] += 64 * result.rate[c] * load.classes[c].share[t] * load.classes[c].weight[t];
         }
       }
       traffic[0] += 64 * 300 / (result.latency_ns[0] + 80);

@@ -160,8 +160,8 @@ TEST(Workloads, ColloidsFastTierHoldsTheHotThird) {
   std::vector<double> hottest = workload.popularity[0];
   std::ranges::sort(hottest, std::greater<>());
   const auto fits = workload.capacity_units[0] / workload.leaf_units;
-  const double share = std::accumulate(hottest.begin(),
-                                       hottest.begin() + static_cast<std::ptrdiff_t>(fits), 0.0);
+  const double share =
+      std::accumulate(hottest.begin(), hottest.begin() + static_cast<std::ptrdiff_t>(fits), 0.0);
   EXPECT_NEAR(share, 0.9 + 0.1 * 8 / 48, 0.001);
 }
 
