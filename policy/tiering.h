@@ -189,8 +189,8 @@ class Tiering {
   MoveBudget budget_;
   CallSiteHeat sites_;
 
-  Nanoseconds unseen_{};         // since the last tick with samples of all leaves
-  Nanoseconds scan_interval_{};  // between those, average
+  Nanoseconds unseen_{};            // since the last tick with samples of all leaves
+  Nanoseconds scan_interval_{};     // between those, average
   std::uint8_t recency_left_ = 0;   // ticks
   Share16 last_share_ = 0;          // of tier 0, at the last tick
   std::int32_t own_shift_ = 0;      // of it, by own moves since then

@@ -28,7 +28,8 @@ trap 'rm --recursive --force "$scratch"' EXIT
 # Instructions inside Tiering::tick of a whole run.
 count() {
   valgrind --tool=callgrind --callgrind-out-file="$scratch/out" \
-    --toggle-collect='cxltier::Tiering::tick*' "$program" "$1" "$2" >"$scratch/text" 2>"$scratch/log"
+    --toggle-collect='cxltier::Tiering::tick*' "$program" "$1" "$2" \
+    >"$scratch/text" 2>"$scratch/log"
   sed -n 's/^.*Collected : \([0-9]*\)$/\1/p' "$scratch/log"
 }
 
