@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -99,7 +100,7 @@ void bench_smaps_lines(benchmark::State& state) {
       if (!parse_vma_line(line)) benchmark::DoNotOptimize(parse_smaps_value(line));
     }
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * lines.size()));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(lines.size()));
 }
 BENCHMARK(bench_smaps_lines)->Name("smaps_lines");
 
