@@ -77,7 +77,7 @@ void bench_sensor_read(benchmark::State& state) {
   const NodeTiers tiers(machine, assign_tiers(machine, {}));
   std::size_t observed = 0;
   for (auto _ : state) {
-    sensor.cool();
+    sensor.cool(AccessBits::Cool::all);
     const Result<std::size_t> read = sensor.read(tiers, seen);
     if (!read.ok()) return state.SkipWithError("the sensor could not read");
     observed = read.value();

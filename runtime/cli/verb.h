@@ -45,7 +45,6 @@ void add_topo(CLI::App& app, int& exit_code);
 void add_record(CLI::App& app, int& exit_code, std::span<char* const> command);
 void add_run(CLI::App& app, int& exit_code, std::span<char* const> command);
 
-
 // `bench` parses none of its words: they are those of the program that it starts.
 void add_bench(CLI::App& app, int& exit_code, std::span<char* const> words);
 

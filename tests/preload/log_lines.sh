@@ -35,9 +35,10 @@ lines_of() { # VARIABLE...
 }
 
 expect 'errors: nothing to say' '' "$(lines_of CXLTIER_LOG=errors)"
+stays='this process stays as it is: .+'
+watches='watches this process: policy hot-cold, [2-8] tiers'
 expect 'all: one line, whether it works here or not' 1 "$(lines_of CXLTIER_LOG=all |
-  grep --count --extended-regexp \
-    '^cxltier: (this process stays as it is: .+|watches this process: policy hot-cold, [2-8] tiers)$')"
+  grep --count --extended-regexp "^cxltier: ($stays|$watches)\$")"
 line="cxltier: CXLTIER_TIERS=0;999: '999' names a node that the machine does not have; \
 using the machine's own order; see cxltier topo"
 expect 'errors: a node that is not here' "$line" "$(lines_of 'CXLTIER_TIERS=0;999')"
