@@ -29,6 +29,15 @@ Preloaded has_library(std::uint32_t pid) {
   return file.bad() ? Preloaded::unknown : Preloaded::no;
 }
 
+// A variable of the environment that the process was started with; empty if it has none.
+std::string variable_of(std::uint32_t pid, const std::string& name) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid));
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
 std::string fault_without_page(const std::string& who, std::uint32_t pid) {
   switch (has_library(pid)) {
     case Preloaded::yes:
@@ -75,6 +84,12 @@ std::string program_of(std::uint32_t pid) {
 PageFailure find_page(std::uint32_t pid, TelemetryPage& page) {
   SearchPlace place;
   place.runtime_folder = std::getenv("XDG_RUNTIME_DIR");
+  const PageFailure failure = find_telemetry_page(pid, place, page);
+  if (failure != PageFailure::absent && failure != PageFailure::stale) return failure;
+  // It may have been started with another folder than ours.
+  const std::string folder = variable_of(pid, "XDG_RUNTIME_DIR");
+  if (folder.empty()) return failure;
+  place.runtime_folder = folder.c_str();
   return find_telemetry_page(pid, place, page);
 }
 

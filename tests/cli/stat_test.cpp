@@ -121,5 +121,14 @@ TEST_F(StatVerb, ADamagedAStalePageAndAForbiddenOneAreToldApart) {
   EXPECT_TRUE(holds(forbidden.err, "no permission")) << forbidden.err;
 }
 
+// The service was started in a session of its own.
+TEST_F(StatVerb, FindsThePageOfAProcessWithAnotherRuntimeFolder) {
+  const Outcome elsewhere = shell(with_publisher +
+                                  "mkdir $scratch/other\n"
+                                  "XDG_RUNTIME_DIR=$scratch/other $cxltier stat $pid");
+  EXPECT_EQ(elsewhere.status, 0) << elsewhere.err;
+  EXPECT_TRUE(holds(elsewhere.out, "policy hot-cold")) << elsewhere.out;
+}
+
 }  // namespace
 }  // namespace cxltier
