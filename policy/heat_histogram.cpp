@@ -29,7 +29,7 @@ std::uint16_t bin_floor(std::size_t bin) noexcept {
 HeatHistogram histogram_of(std::span<const Region> regions) noexcept {
   HeatHistogram histogram;
   for (const Region& region : regions) {
-    histogram.pages[bin_of(score_of(region))] += resident_pages(region);
+    histogram.pages[bin_of(heat_of(region))] += resident_pages(region);
   }
   return histogram;
 }

@@ -29,7 +29,7 @@ struct HeatHistogram {
 // The smallest score whose bin is `bin` or a higher one.  pre: bin < heat_bins
 [[nodiscard]] std::uint16_t bin_floor(std::size_t bin) noexcept;
 
-// Resident pages by the score of their region.
+// Resident pages by the heat of their region.
 [[nodiscard]] HeatHistogram histogram_of(std::span<const Region> regions) noexcept;
 
 // Bins from `hot` up fit into the tier together; from `warm` up to below `hot` is what may stay if

@@ -161,12 +161,15 @@ std::size_t update_regions(std::span<const Region> before, std::span<const Obser
   return seen.size();
 }
 
-std::uint16_t score_of(const Region& region) noexcept {
+std::uint16_t heat_of(const Region& region) noexcept {
   const std::uint32_t sum =
       score_weight_short * region.heat_short.value + score_weight_long * region.heat_long.value;
-  const std::uint32_t heat = sum / (score_weight_short + score_weight_long);
-  return static_cast<std::uint16_t>(
-      std::min<std::uint32_t>(heat + region.steady * steady_heat, heat_max));
+  return static_cast<std::uint16_t>(sum / (score_weight_short + score_weight_long));
+}
+
+std::uint16_t score_of(const Region& region) noexcept {
+  const std::uint32_t score = heat_of(region) + region.steady * steady_heat;
+  return static_cast<std::uint16_t>(std::min<std::uint32_t>(score, heat_max));
 }
 
 Pages resident_pages(const Region& region) noexcept { return {sum_of(region.resident)}; }

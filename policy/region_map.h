@@ -99,7 +99,10 @@ inline constexpr std::uint32_t steady_heat = heat_max / 5 / steady_max;
 std::size_t update_regions(std::span<const Region> before, std::span<const Observation> seen,
                            Nanoseconds elapsed, std::span<Region> after) noexcept;
 
-// What regions are ranked by: 0.4 short + 0.6 long + steadiness, at most heat_max.
+// 0.4 short + 0.6 long, at most heat_max.
+[[nodiscard]] std::uint16_t heat_of(const Region& region) noexcept;
+
+// What regions are ranked by: their heat and their steadiness, at most heat_max.
 [[nodiscard]] std::uint16_t score_of(const Region& region) noexcept;
 
 [[nodiscard]] Pages resident_pages(const Region& region) noexcept;

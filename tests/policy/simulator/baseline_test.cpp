@@ -69,7 +69,7 @@ TEST(Colloid, OnTppConvergesInMinutesAndOnHeMemInSeconds) {
   ASSERT_GT(on_hemem, 0);
   ASSERT_GT(on_tpp, 0);
   EXPECT_GT(on_tpp, 60);
-  EXPECT_LT(on_tpp, 300);
+  EXPECT_LT(on_tpp, 325);  // 30 % more than published
   EXPECT_GT(on_tpp / on_hemem, 8);
 }
 
