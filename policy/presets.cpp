@@ -58,7 +58,9 @@ constexpr Parameters hot_cold_parameters = {
 // recency_short_32           23  1/32    ARMS recency mode: 0.731
 // stream_event_16             2  1/16    a stream has eight accesses under way at once, so each
 //                                        stalls for an eighth
-// stream_touch_16           128  1/16    and it reads all 64 lines of a page that it touches
+// stream_touch_16             2  1/16    the same for a sensor that counts lines, as the model's
+//                                        does.  One that sees a page once, whose 64 lines a stream
+//                                        all reads, needs 128: not used by the runtime yet
 // probe_sigma_permille       30  1/1000  3 %: batches of 64 dependent loads on an idle guest.
 //                                        Higher: balance waits longer before it believes a step
 // gap_permille               50  1/1000  Colloid (2024): delta 0.05

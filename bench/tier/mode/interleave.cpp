@@ -215,7 +215,7 @@ void report(Session& session, const std::vector<Found>& all, const std::vector<i
   const Weights& best = all.front().search.best.weights;
   session.document.findings.push_back(sysfs_line(best, nodes));
   session.document.findings.push_back(
-      fmt::format("without root: cxltier run --policy interleave, weights {} over nodes {}",
+      fmt::format("weights {} over nodes {}; cxltier run does not interleave by weights yet",
                   text_of(best), fmt::join(nodes, ":")));
 }
 
