@@ -19,6 +19,7 @@
 
 #include "cxltier/heap.hpp"
 #include "policy/check.h"
+#include "runtime/preload/heap_tiers.h"
 #include "runtime/preload/seat.h"
 #include "runtime/settings/settings.h"
 
@@ -55,6 +56,7 @@ __attribute__((constructor(101))) void start() {
   if (settings.log != LogLevel::off) log_wrong_settings(report);
   pthread_atfork(
       nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
+  offer_heap_tiers(settings);
   seat.arm(settings, attend);
   errno = saved_errno;
 }
