@@ -205,10 +205,7 @@ void set_tier_source(TierSource source) noexcept { tier_heap.classes().set_sourc
 
 void set_free_bytes_source(FreeBytes source) noexcept { free_bytes_of.store(source); }
 
-void place_large_blocks(std::size_t bytes_min,
-                        const std::array<std::uint32_t, tiers_max>& weights) noexcept {
-  tier_heap.place_large(bytes_min, weights);
-}
+void place_large_blocks(const LargeBlocks& large) noexcept { tier_heap.place_large(large); }
 
 std::size_t copy_pinned_ranges(Range* out, std::size_t count) noexcept {
   return pins.copy(out, count);

@@ -262,12 +262,15 @@ void* TierHeap::allocate_large(const Request& request) noexcept {
   return index == TierClasses::none ? nullptr : allocate_in(index, request);
 }
 
-void TierHeap::place_large(std::size_t bytes_min, const Weights& weights) noexcept {
+void TierHeap::place_large(const LargeBlocks& large) noexcept {
   growth_watch.set_large_from(SIZE_MAX);
   const TierTable& table = classes_.table();
-  if (table.tier_count < 2 || !table.binding_permitted || !any(weights)) return;
+  if (table.tier_count < 2 || !table.binding_permitted) return;
+  Weights weights = large.weights;
+  weights[table.tier_count - 1] += large.slowest_weight;
+  if (!any(weights)) return;
   large_weights_ = weights;
-  growth_watch.set_large_from(bytes_min);
+  growth_watch.set_large_from(large.bytes_min);
 }
 
 int TierHeap::add_weights(const Weights& weights, cxltier_hint& out) noexcept {

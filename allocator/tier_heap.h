@@ -48,7 +48,7 @@ class TierHeap {
 
   // An unhinted block of at least growth_watch.large_from() bytes; nullptr: none of our business.
   void* allocate_large(const Request& request) noexcept;
-  void place_large(std::size_t bytes_min, const Weights& weights) noexcept;
+  void place_large(const LargeBlocks& large) noexcept;
 
   // 0 or an errno.
   int add_weights(const Weights& weights, cxltier_hint& out) noexcept;

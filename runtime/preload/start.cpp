@@ -20,6 +20,7 @@
 #include "cxltier/heap.hpp"
 #include "policy/check.h"
 #include "runtime/preload/heap_tiers.h"
+#include "runtime/preload/large_blocks.h"
 #include "runtime/preload/seat.h"
 #include "runtime/settings/settings.h"
 
@@ -30,7 +31,11 @@ namespace {
 
 constinit Seat seat;
 
-heap::Attention attend(const void* caller) noexcept { return seat.on_attention(caller); }
+heap::Attention attend(const void* caller) noexcept {
+  const heap::Attention answer = seat.on_attention(caller);
+  if (answer == heap::Attention::done) place_large_blocks_if_wanted();
+  return answer;
+}
 
 void log_line(const char* text, std::size_t length) noexcept {
   std::array<char, 400> line;
@@ -57,6 +62,7 @@ __attribute__((constructor(101))) void start() {
   pthread_atfork(
       nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
   offer_heap_tiers(settings);
+  read_large_blocks(settings.log);
   seat.arm(settings, attend);
   errno = saved_errno;
 }

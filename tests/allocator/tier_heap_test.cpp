@@ -254,7 +254,7 @@ TEST(TierHeap, PinsAreCutOutAndDoNotNest) {
 }
 
 TEST(TierHeap, LargeBlocksFollowTheWeights) {
-  place_large_blocks(512 << 10, {1, 1});
+  place_large_blocks({.bytes_min = 512 << 10, .weights = {1}, .slowest_weight = 1});
   std::vector<void*> blocks;
   std::array<int, 2> by_tier{};
   for (int i = 0; i < 64; ++i) {
@@ -267,7 +267,7 @@ TEST(TierHeap, LargeBlocksFollowTheWeights) {
   free(small);
   EXPECT_EQ(by_tier[0], 32);
   for (void* block : blocks) free(block);
-  place_large_blocks(1, {});
+  place_large_blocks({.bytes_min = 1});
   void* const large = malloc(mib);
   EXPECT_EQ(place_of(large).hint, CXLTIER_DEFAULT);
   free(large);

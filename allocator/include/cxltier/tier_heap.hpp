@@ -55,11 +55,16 @@ void set_tier_source(TierSource source) noexcept;
 using FreeBytes = void (*)(std::array<std::uint64_t, tiers_max>& out) noexcept;
 void set_free_bytes_source(FreeBytes source) noexcept;
 
-// Places unhinted blocks of at least `bytes_min` so that the bytes of such blocks on each tier are
-// as weights[tier]; blocks are not split.  All weights 0: no longer.  Blocks that exist stay.
-// pre: bytes_min > 0; the tiers are known, or a source is set
-void place_large_blocks(std::size_t bytes_min,
-                        const std::array<std::uint32_t, tiers_max>& weights) noexcept;
+// Unhinted blocks of at least `bytes_min` that are placed so that the bytes of classes on each tier
+// are as its weight.  Blocks are not split.
+struct LargeBlocks {
+  std::size_t bytes_min = 0;
+  std::array<std::uint32_t, tiers_max> weights{};  // fastest tier first
+  std::uint32_t slowest_weight = 0;                // added to the slowest tier's, whichever that is
+};
+// All weights 0: no longer.  Blocks that exist stay.  Without two tiers nothing happens.
+// pre: bytes_min > 0; one thread at a time; no lock of the allocator is held
+void place_large_blocks(const LargeBlocks& large) noexcept;
 
 // Lets idle arenas give dirty pages back whose time has come.  Blocks on jemalloc's locks: for a
 // thread of the runtime, at most once a second.
