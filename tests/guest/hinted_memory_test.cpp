@@ -134,6 +134,19 @@ TEST(HintedMemory, AWeightedHintSharesBytes) {
   for (void* block : blocks) free(block);
 }
 
+// MEMKIND_MEM_TIERS, below, says 3 to 1.
+TEST(HintedMemory, LargeBlocksWithoutAHintFollowTheRatio) {
+  std::vector<void*> blocks;
+  std::size_t cold = 0;
+  for (int i = 0; i < 64; ++i) {
+    blocks.push_back(malloc(mib / 2));
+    memset(blocks.back(), 1, mib / 2);
+    cold += pages_on(bytes_of(blocks.back(), mib / 2), cxl_nodes());
+  }
+  EXPECT_NEAR(static_cast<double>(cold) / (64 * 128), 0.25, 0.02);
+  for (void* block : blocks) free(block);
+}
+
 // Fault kind K8: a full node is no out-of-memory.
 TEST(HintedMemory, AFullTierSpillsToTheNext) {
   ASSERT_TRUE(
@@ -153,8 +166,10 @@ TEST(HintedMemory, AFullTierSpillsToTheNext) {
 int main(int argc, char** argv) {
   using namespace cxltier::guest;
   // The controller is on, with a limit that makes it move what it may: hinted memory is not.
-  start_preloaded(
-      argv, {.environment = {"CXLTIER_LIMIT=dram=8M", "CXLTIER_START=1M"}, .prepare = start_hog});
+  start_preloaded(argv, {.environment = {"CXLTIER_LIMIT=dram=8M", "CXLTIER_START=1M",
+                                         "MEMKIND_MEM_TIERS=KIND:DRAM,RATIO:3;"
+                                         "KIND:KMEM_DAX,RATIO:1;POLICY:STATIC_RATIO"},
+                         .prepare = start_hog});
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
