@@ -19,6 +19,7 @@
 
 #include "cxltier/heap.hpp"
 #include "policy/check.h"
+#include "runtime/preload/children.h"
 #include "runtime/preload/heap_tiers.h"
 #include "runtime/preload/large_blocks.h"
 #include "runtime/preload/seat.h"
@@ -61,6 +62,7 @@ __attribute__((constructor(101))) void start() {
   if (settings.log != LogLevel::off) log_wrong_settings(report);
   pthread_atfork(
       nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
+  apply_children_choice(environ, settings.log);
   offer_heap_tiers(settings);
   read_large_blocks(settings.log);
   seat.arm(settings, attend);
