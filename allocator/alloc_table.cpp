@@ -126,7 +126,7 @@ int where(const void* address, cxltier_place* out) noexcept {
   if (place.node < 0) place.node = -1;
   place.tier = tier_of_node(table, place.node);
   const std::size_t index = tier_heap.class_of_block(address);
-  if (index != TierClasses::none) {
+  if (index != TierClasses::none && tier_heap.classes().is_ready(index)) {
     const TierClass& of = tier_heap.classes().class_at(index);
     place.hint = tier_heap.hint_of(index);
     std::memcpy(place.arena, of.name.data(), sizeof place.arena);

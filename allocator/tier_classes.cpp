@@ -52,6 +52,7 @@ const TierTable& TierClasses::table() noexcept {
   if (table_known_.load(std::memory_order_acquire)) return table_;
   const LockHeld held(lock_);
   if (!table_known_.load(std::memory_order_relaxed)) {
+    table_ = {};  // a fork may have come while another thread was filling it
     if (source_ != nullptr) source_(table_);
     table_known_.store(true, std::memory_order_release);
   }

@@ -102,6 +102,9 @@ class TierClasses {
     return classes_[index];
   }
   [[nodiscard]] bool is_named(std::size_t index) const noexcept;
+  [[nodiscard]] bool is_ready(std::size_t index) const noexcept {
+    return classes_[index].state.load(std::memory_order_acquire) == TierClass::State::ready;
+  }
 
   void forget_other_threads() noexcept;
 

@@ -85,7 +85,9 @@ TierHeap::Route TierHeap::route_of(cxltier_hint hint) noexcept {
   if (hint == CXLTIER_LOCAL_ONLY) return route_to_dram();
   if (hint > CXLTIER_LOCAL_ONLY && (hint & code_weights) == 0) {
     const std::size_t index = classes_.class_of_code(hint);
-    return {.index = index, .error = index == TierClasses::none ? EINVAL : 0};
+    if (index == TierClasses::none) return {.error = EINVAL};
+    // A block from elsewhere would not be freed with its arena.
+    return {.index = index, .demand = classes_.is_named(index) ? Demand::strict : Demand::wish};
   }
   const TierTable& table = classes_.table();
   const std::size_t table_at = hint & (weight_tables_max - 1);
@@ -220,7 +222,8 @@ void* TierHeap::resize(void* block, std::size_t size) noexcept {
   }
   void* larger = allocate_in(tier_space.slot_of(block), {.size = size});
   if (larger == nullptr) {
-    const bool strict = own.placement.binding == Binding::strict;
+    const bool strict =
+        own.placement.binding == Binding::strict || classes_.is_named(tier_space.slot_of(block));
     if (strict) errno = ENOMEM;
     larger = fall_back({.size = size}, strict ? Demand::strict : Demand::wish);
   }

@@ -3,8 +3,9 @@
  * Memory with a hint where it shall be.  C and C++.
  *
  * A hint is a wish: where it cannot be met (one kind of memory, no permission, a full tier) the
- * block comes from elsewhere.  CXLTIER_LOCAL_ONLY alone is strict.  Every block may be given to
- * plain free() and realloc(), and every block of malloc() to the functions here.
+ * block comes from elsewhere.  CXLTIER_LOCAL_ONLY is strict, and so are arenas, whose blocks are
+ * nowhere else.  Every block may be given to plain free() and realloc(), and every block of
+ * malloc() to the functions here.
  *
  * The core, allocator and controller, is in the process if it was preloaded or linked (pkg-config
  * --libs cxltier).  Without it hints are ignored, malloc serves, and cxltier_active() is 0.
@@ -113,7 +114,7 @@ struct cxltier_heap_statistics {
   uint32_t classes;      /* in use, of 16 */
   uint64_t hinted_bytes; /* in blocks that lie in their class, as of the allocator's size classes */
   uint64_t hints_unmet;  /* blocks that came from elsewhere: no tiers, no permission, no room */
-  uint64_t strict_failures; /* CXLTIER_LOCAL_ONLY that got NULL */
+  uint64_t strict_failures; /* strict hints that got NULL */
   uint64_t tier_bytes[8];   /* hinted_bytes by tier, classes for one tier only */
 };
 int cxltier_read_heap_statistics(struct cxltier_heap_statistics* out) CXLTIER_NOEXCEPT;
