@@ -12,7 +12,7 @@
 
 #include "tests/preload/expect.h"
 
-enum { threads = 2, rounds = 60000 };
+enum { threads = 2, ticks_wanted = 50 };
 
 static _Thread_local volatile long ticks_of_thread;
 static atomic_long ticks;
@@ -30,7 +30,8 @@ static void* allocate(void* argument) {
   unsigned seed = (unsigned)(size_t)argument;
   unsigned char* blocks[64] = {0};
   size_t sizes[64] = {0};
-  for (int i = 0; i < rounds; ++i) {
+  /* The timer counts processor time, so this ends. */
+  while (atomic_load(&ticks) < ticks_wanted) {
     const int at = rand_r(&seed) % 64;
     if (blocks[at] != NULL) EXPECT(blocks[at][sizes[at] - 1] == at);
     free(blocks[at]);
@@ -52,6 +53,5 @@ int main(void) {
   pthread_t ids[threads];
   for (size_t i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, allocate, (void*)(i + 1));
   for (size_t i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
-  EXPECT(atomic_load(&ticks) > 0);
   return finish();
 }
