@@ -37,13 +37,13 @@ void* filled(std::size_t size, cxltier_hint hint) {
 }
 
 TEST(HintedMemory, LargeBlocksAreWhereTheirHintSays) {
-  void* const cold = filled(8 * mib, CXLTIER_COLD);
-  void* const hot = filled(8 * mib, CXLTIER_HOT);
-  void* const strict = filled(8 * mib, CXLTIER_LOCAL_ONLY);
+  void* const cold = filled(2 * mib, CXLTIER_COLD);
+  void* const hot = filled(2 * mib, CXLTIER_HOT);
+  void* const strict = filled(2 * mib, CXLTIER_LOCAL_ONLY);
 
-  EXPECT_EQ(pages_on(bytes_of(cold, 8 * mib), cxl_nodes()), pages_in(bytes_of(cold, 8 * mib)));
-  EXPECT_EQ(pages_on(bytes_of(hot, 8 * mib), dram_nodes()), pages_in(bytes_of(hot, 8 * mib)));
-  EXPECT_EQ(pages_on(bytes_of(strict, 8 * mib), dram_nodes()), pages_in(bytes_of(strict, 8 * mib)));
+  EXPECT_EQ(pages_on(bytes_of(cold, 2 * mib), cxl_nodes()), pages_in(bytes_of(cold, 2 * mib)));
+  EXPECT_EQ(pages_on(bytes_of(hot, 2 * mib), dram_nodes()), pages_in(bytes_of(hot, 2 * mib)));
+  EXPECT_EQ(pages_on(bytes_of(strict, 2 * mib), dram_nodes()), pages_in(bytes_of(strict, 2 * mib)));
   cxltier_place place{};
   place.size = sizeof place;
   ASSERT_EQ(cxltier_where(cold, &place), 0);
@@ -54,9 +54,9 @@ TEST(HintedMemory, LargeBlocksAreWhereTheirHintSays) {
 }
 
 TEST(HintedMemory, BandwidthUsesEveryNode) {
-  void* const wide = filled(8 * mib, CXLTIER_BANDWIDTH);
-  EXPECT_GT(pages_on(bytes_of(wide, 8 * mib), cxl_nodes()), 0u);
-  EXPECT_GT(pages_on(bytes_of(wide, 8 * mib), dram_nodes()), 0u);
+  void* const wide = filled(2 * mib, CXLTIER_BANDWIDTH);
+  EXPECT_GT(pages_on(bytes_of(wide, 2 * mib), cxl_nodes()), 0u);
+  EXPECT_GT(pages_on(bytes_of(wide, 2 * mib), dram_nodes()), 0u);
   free(wide);
 }
 
@@ -68,8 +68,8 @@ TEST(HintedMemory, ClassesDoNotMixWhateverIsFreed) {
     std::size_t size = 0;
     cxltier_hint hint = CXLTIER_DEFAULT;
   };
-  std::vector<Block> blocks(3000);
-  for (int i = 0; i < 30000; ++i) {
+  std::vector<Block> blocks(500);
+  for (int i = 0; i < 3000; ++i) {
     Block& block = blocks[random() % blocks.size()];
     free(block.bytes);
     block.size = random() % 100 == 0 ? random() % mib + 1 : random() % 3000 + 1;
@@ -89,7 +89,7 @@ TEST(HintedMemory, ClassesDoNotMixWhateverIsFreed) {
 TEST(HintedMemory, AnArenaMovesWhileItIsUsed) {
   cxltier_hint arena = 0;
   ASSERT_EQ(cxltier_arena_create("index", CXLTIER_HOT, &arena), 0);
-  constexpr std::size_t count = 16 * mib / sizeof(std::uint64_t);
+  constexpr std::size_t count = 4 * mib / sizeof(std::uint64_t);
   auto* const words = static_cast<std::uint64_t*>(cxltier_calloc(count, 8, arena));
   ASSERT_NE(words, nullptr);
   for (std::size_t i = 0; i < count; ++i) words[i] = i;
@@ -126,11 +126,11 @@ TEST(HintedMemory, AWeightedHintSharesBytes) {
   ASSERT_EQ(cxltier_hint_weights(weights.data(), static_cast<std::size_t>(tiers), &hint), 0);
   std::vector<void*> blocks;
   std::size_t cold = 0;
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < 32; ++i) {
     blocks.push_back(filled(mib / 2, hint));
     cold += pages_on(bytes_of(blocks.back(), mib / 2), cxl_nodes());
   }
-  EXPECT_NEAR(static_cast<double>(cold) / (64 * 128), 0.25, 0.02);
+  EXPECT_NEAR(static_cast<double>(cold) / (32 * 128), 0.25, 0.02);
   for (void* block : blocks) free(block);
 }
 
@@ -138,12 +138,12 @@ TEST(HintedMemory, AWeightedHintSharesBytes) {
 TEST(HintedMemory, LargeBlocksWithoutAHintFollowTheRatio) {
   std::vector<void*> blocks;
   std::size_t cold = 0;
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < 32; ++i) {
     blocks.push_back(malloc(mib / 2));
     memset(blocks.back(), 1, mib / 2);
     cold += pages_on(bytes_of(blocks.back(), mib / 2), cxl_nodes());
   }
-  EXPECT_NEAR(static_cast<double>(cold) / (64 * 128), 0.25, 0.02);
+  EXPECT_NEAR(static_cast<double>(cold) / (32 * 128), 0.25, 0.02);
   for (void* block : blocks) free(block);
 }
 
