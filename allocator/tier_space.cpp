@@ -13,7 +13,11 @@ namespace {
 
 // 16 TiB: above programs that are linked to fixed addresses, below everything that the kernel
 // places by itself on machines with 47 address bits or more.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uintptr_t preferred_begin = 0;  // ThreadSanitizer watches no memory there
+#else
 constexpr std::uintptr_t preferred_begin = std::uintptr_t{1} << 44;
+#endif
 
 void raise_to(std::atomic<std::uintptr_t>& mark, std::uintptr_t value) noexcept {
   std::uintptr_t now = mark.load();

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <random>
 #include <span>
 #include <thread>
@@ -132,6 +134,29 @@ TEST(HintedMemory, AWeightedHintSharesBytes) {
   }
   EXPECT_NEAR(static_cast<double>(cold) / (32 * 128), 0.25, 0.02);
   for (void* block : blocks) free(block);
+}
+
+// Fault kind G1: nothing but the controller's thread runs then.
+TEST(HintedMemory, IdleMemoryGoesBackFromEveryTier) {
+  const std::size_t cold_before = anonymous_pages_on(cxl_nodes());
+  const std::size_t dram_before = anonymous_pages_on(dram_nodes());
+  std::vector<void*> blocks;
+  for (int i = 0; i < 1000; ++i) {
+    blocks.push_back(filled(5000, CXLTIER_COLD));
+    blocks.push_back(filled(5000, CXLTIER_HOT));
+    blocks.push_back(filled(5000, CXLTIER_DEFAULT));
+  }
+  EXPECT_GE(anonymous_pages_on(cxl_nodes()), cold_before + 1000);
+  for (void* block : blocks) free(block);
+
+  constexpr std::size_t rest = 300;  // what threads and bins keep
+  EXPECT_TRUE(becomes_true(std::chrono::seconds(120), [&] {
+    return anonymous_pages_on(cxl_nodes()) <= cold_before + rest &&
+           anonymous_pages_on(dram_nodes()) <= dram_before + rest;
+  }));
+  std::printf("pages kept: %zd on CXL, %zd on DRAM\n",
+              static_cast<ssize_t>(anonymous_pages_on(cxl_nodes()) - cold_before),
+              static_cast<ssize_t>(anonymous_pages_on(dram_nodes()) - dram_before));
 }
 
 // MEMKIND_MEM_TIERS, below, says 3 to 1.
