@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "allocator/entry_point.h"
 #include "allocator/jemalloc.h"
@@ -90,9 +91,20 @@ CXLTIER_COLD void* attend_and_calloc(std::size_t count, std::size_t size,
   return cxltier_je_calloc(count, size);
 }
 
+// A block that grows large is placed like a new one, unless it can grow where it is.
 CXLTIER_COLD void* attend_and_realloc(void* block, std::size_t size, const void* caller) noexcept {
-  growth_watch.attend(caller);
-  return resize(block, size);
+  cxltier::heap::attend_if_due(caller);
+  if (size < growth_watch.large_from() || tier_space.contains(block)) return resize(block, size);
+  const bool grew =
+      block != nullptr && size <= PTRDIFF_MAX && cxltier_je_xallocx(block, size, 0, 0) >= size;
+  if (grew) return block;
+  void* const placed = tier_heap.allocate_large({.size = size});
+  if (placed == nullptr) return resize(block, size);
+  if (block != nullptr) {
+    std::memcpy(placed, block, std::min(cxltier_je_sallocx(block, 0), size));
+    cxltier_je_free(block);
+  }
+  return placed;
 }
 
 }  // namespace
@@ -115,7 +127,7 @@ CXLTIER_ENTRY void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 
 CXLTIER_ENTRY void* realloc(void* block, std::size_t size) noexcept {
-  if (growth_watch.due()) [[unlikely]] {
+  if (size >= growth_watch.slow_from()) [[unlikely]] {
     return attend_and_realloc(block, size, CXLTIER_CALLER);
   }
   return resize(block, size);

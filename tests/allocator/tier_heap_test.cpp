@@ -262,9 +262,13 @@ TEST(TierHeap, LargeBlocksFollowTheWeights) {
     ++by_tier[place_of(blocks.back()).hint == CXLTIER_HOT ? 0 : 1];
     EXPECT_NE(place_of(blocks.back()).hint, CXLTIER_DEFAULT);
   }
-  void* const small = malloc(1000);
-  EXPECT_EQ(place_of(small).hint, CXLTIER_DEFAULT);
-  free(small);
+  void* grown = malloc(1000);
+  EXPECT_EQ(place_of(grown).hint, CXLTIER_DEFAULT);
+  std::strcpy(static_cast<char*>(grown), "kept");
+  grown = realloc(grown, 4 * mib);
+  EXPECT_STREQ(static_cast<char*>(grown), "kept");
+  EXPECT_NE(place_of(grown).hint, CXLTIER_DEFAULT);
+  free(grown);
   EXPECT_EQ(by_tier[0], 32);
   for (void* block : blocks) free(block);
   place_large_blocks({.bytes_min = 1});
