@@ -261,6 +261,7 @@ void* TierHeap::move_block(void* block, std::size_t size, cxltier_hint hint) noe
 }
 
 void* TierHeap::allocate_large(const Request& request) noexcept {
+  if (!any(large_weights_)) return nullptr;
   const std::size_t index = class_of_weights(large_weights_);
   return index == TierClasses::none ? nullptr : allocate_in(index, request);
 }
