@@ -26,7 +26,7 @@ std::optional<double> median(std::vector<double> values);
 // Median over the rounds of this allocator's time by jemalloc's of the same round.
 std::optional<double> ratio_to_jemalloc(const LoadRuns& load, const std::string& allocator);
 
-// One promise: "a <= limit * b".
+// One promise about a figure.
 struct Gate {
   std::string name;
   std::optional<double> value;
