@@ -105,6 +105,17 @@ void export_settings(const Settings& settings) {
   set_variable("CXLTIER_LOG", name_of(settings.log));
 }
 
+// The library's path; empty, after a complaint, if the loader would end the program over it.
+std::string whole_library(const std::string& path) {
+  const std::string fault = why_no_library(path);
+  if (fault.empty()) return path;
+  complain(
+      fmt::format("run: {} {}: the program runs untouched; build or install it anew, or set "
+                  "CXLTIER_PRELOAD_PATH",
+                  path, fault));
+  return {};
+}
+
 // The library: where CXLTIER_PRELOAD_PATH says (a file or its folder), else near this command, as
 // it lies after a build and after an installation.  Empty, after a complaint, if it is nowhere: the
 // program then runs without it.
@@ -120,7 +131,8 @@ std::string find_library() {
   }
   std::string looked;
   for (const fs::path& place : places) {
-    if (fs::is_regular_file(place, error)) return fs::absolute(place, error).string();
+    if (fs::is_regular_file(place, error))
+      return whole_library(fs::absolute(place, error).string());
     if (looked.find(place.string()) != std::string::npos) continue;
     looked += (looked.empty() ? "" : ", ") + place.string();
   }
@@ -245,13 +257,10 @@ int execute(const std::string& path, const std::vector<std::string>& command) {
 }
 
 int run(const RunOptions& options, const std::vector<std::string>& command) {
-  if (command.empty() || command.front().starts_with("-")) {
-    const std::string fault = command.empty() ? std::string("no command to run")
-                                              : fmt::format("unknown option '{}'", command.front());
+  if (command.empty()) {
     complain(
-        fmt::format("run: {}; use: cxltier run [--policy P] [--limit TIER=SIZE]... [--tiers SPEC] "
-                    "[--start SIZE] [--log LEVEL] -- COMMAND...",
-                    fault));
+        "run: no command to run; use: cxltier run [--policy P] [--limit TIER=SIZE]... "
+        "[--tiers SPEC] [--start SIZE] [--log LEVEL] -- COMMAND...");
     return exit_usage;
   }
   Settings settings;
