@@ -13,12 +13,14 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bench/tier/mode/mode.h"
 #include "bench/tier/options.h"
+#include "bench/tier/output_files.h"
 #include "bench/tier/reference/reference.h"
 #include "bench/tier/result/comparison.h"
 #include "bench/tier/result/html.h"
@@ -42,14 +44,6 @@ std::string utc_now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (!file) {
-    throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
 }
 
 // std::invalid_argument: the user named a file that is no result.
@@ -106,7 +100,36 @@ bool only_references(const Options& options) {
   return !options.references.empty() && !options.mode_given;
 }
 
+int print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return exit_ok;
+  complain(fmt::format("cannot write the output: {}", std::strerror(errno)));
+  return exit_failed;
+}
+
+// What cannot be done with the results is found out before they are measured.
+std::string checked_save_path(const Options& options) {
+  if (!options.html_path.empty()) check_writable("--html", options.html_path);
+  if (!options.save) return {};
+  if (only_references(options)) {
+    throw std::invalid_argument(
+        "--save: a published machine is not this one; name a mode to measure, as in latency");
+  }
+  const std::string path = options.save_path.empty() ? saved_profile_path() : options.save_path;
+  check_writable("--save", path);
+  return path;
+}
+
+void save_profile(const Document& document, const std::string& path, const Options& options) {
+  write_file(path, profile_of(document));
+  if (options.quiet) return;
+  fmt::print(stderr, "cxltier: bench: profile saved to {}; {}\n", path,
+             options.save_path.empty() ? "topo, run and advise read it from now on"
+                                       : "read it with --profile or CXLTIER_PROFILE");
+}
+
 int run(const Options& options) {
+  const std::string save_path = checked_save_path(options);
   std::optional<Document> before;
   if (!options.compare_path.empty()) before = read_result(options.compare_path);
   std::vector<Document> references;
@@ -129,17 +152,15 @@ int run(const Options& options) {
       std::fputs(comparison.c_str(), stderr);
     }
   }
+  const int printed = print(text);
   if (!options.html_path.empty()) {
     if (references.empty() && !only_references(options)) {
       references.push_back(read_reference("intel-snc4-eurosys24"));
     }
     write_file(options.html_path, html_of(document, references));
   }
-  if (!options.save_path.empty()) write_file(options.save_path, profile_of(document));
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return exit_ok;
-  complain(fmt::format("cannot write the output: {}", std::strerror(errno)));
-  return exit_failed;
+  if (!save_path.empty()) save_profile(document, save_path, options);
+  return printed;
 }
 
 int run_main(const std::vector<std::string>& words) {

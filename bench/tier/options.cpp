@@ -41,7 +41,7 @@ using Text = const std::string&;
 
 struct OptionEntry {
   const char* name;
-  const char* argument;  // nullptr: a flag
+  const char* argument;  // nullptr: a flag; "[...]": may be left out
   const char* text;
   // Returns an empty string or what is wrong with the value.
   std::function<std::string(Options&, Text)> set;
@@ -220,8 +220,12 @@ std::vector<OptionEntry> output_entries() {
        [](Options& o, Text) { return o.form = OutputForm::csv, std::string(); }},
       {"--html", "FILE", "also write one self-contained page with interactive curves",
        [](Options& o, Text t) { return set_word(o.html_path, t); }},
-      {"--save", "FILE", "also write the machine profile",
-       [](Options& o, Text t) { return set_word(o.save_path, t); }},
+      {"--save", "[FILE]", "keep the machine profile, where topo, run and advise find it",
+       [](Options& o, Text t) {
+         o.save = true;
+         o.save_path = t;
+         return std::string();
+       }},
       {"--compare", "FILE", "a verdict per figure against an earlier --json",
        [](Options& o, Text t) { return set_word(o.compare_path, t); }},
       {"--reference", "NAME", "published machines beside; without MODE only these; 'list' names",
@@ -261,10 +265,21 @@ std::string option_names() {
   return names + "--help";
 }
 
+bool is_mode(Text word) {
+  return std::any_of(std::begin(modes), std::end(modes),
+                     [&](const ModeEntry& mode) { return word == mode.name; });
+}
+
+// Whether the next word is this option's value.  Of a value that may be left out, options and modes
+// are none: a file of such a name needs "=".
+bool takes_next(const OptionEntry& entry, const std::vector<std::string>& words, std::size_t at) {
+  if (at + 1 >= words.size()) return false;
+  if (entry.argument[0] != '[') return true;
+  return !words[at + 1].starts_with('-') && !is_mode(words[at + 1]);
+}
+
 void take_mode(Options& options, Text word) {
-  const bool known = std::any_of(std::begin(modes), std::end(modes),
-                                 [&](const ModeEntry& mode) { return word == mode.name; });
-  if (!known) {
+  if (!is_mode(word)) {
     options.wrong = fmt::format("unknown mode '{}'; known: {}", word, mode_names());
   } else if (options.mode_given) {
     options.wrong = fmt::format("two modes, '{}' and '{}'; give one", options.mode, word);
@@ -288,10 +303,10 @@ std::size_t take_option(Options& options, const std::vector<std::string>& words,
       }
     } else if (equals != std::string::npos) {
       value = words[at].substr(equals + 1);
-    } else if (at + 1 < words.size()) {
+    } else if (takes_next(entry, words, at)) {
       value = words[at + 1];
       taken = 2;
-    } else {
+    } else if (entry.argument[0] != '[') {
       options.wrong = fmt::format("{} needs a value: {}", name, entry.argument);
       return 1;
     }
