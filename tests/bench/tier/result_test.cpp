@@ -127,7 +127,7 @@ TEST(Comparison, AnInvalidFigureGetsNoVerdictAndAMissingOneIsNamed) {
 
 TEST(Profile, HoldsWhatIsValidAndNothingElse) {
   Document document = document_of({251, 252, 253});
-  EXPECT_NE(profile_of(document).find("node.2.latency_ns 252\n"), std::string::npos);
+  EXPECT_NE(profile_of(document).find("node.2.latency_ns 252.000\n"), std::string::npos);
   EXPECT_NE(profile_of(document).find("node.2.kind cxl\n"), std::string::npos);
   document.cells.front().flags = check_latency_floor("x", 10, 20);
   EXPECT_EQ(profile_of(document).find("latency_ns"), std::string::npos);
