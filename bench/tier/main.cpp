@@ -4,7 +4,9 @@
 //
 // Exit status: 0 measured; 1 the measurement failed, or a file could not be written; 2 usage.  A
 // figure that a rule calls invalid does not make the run a failure: it is said beside the figure.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -109,6 +111,9 @@ int print(const std::string& text) {
 
 // What cannot be done with the results is found out before they are measured.
 std::string checked_save_path(const Options& options) {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) == -1) {
+    throw std::runtime_error("the standard output is closed: there is nowhere to print to");
+  }
   if (!options.html_path.empty()) check_writable("--html", options.html_path);
   if (!options.save) return {};
   if (only_references(options)) {
