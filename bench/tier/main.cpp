@@ -13,11 +13,13 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "bench/tier/mode/mode.h"
@@ -54,6 +56,10 @@ Document read_result(const std::string& path) {
   if (!file) {
     throw std::invalid_argument(
         fmt::format("--compare: cannot read {}: {}", path, std::strerror(errno)));
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw std::invalid_argument(fmt::format("--compare: {} is a folder; name a file in it", path));
   }
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   std::string fault;

@@ -89,7 +89,7 @@ std::string set_list(std::vector<Whole>& target, Text text, double least, double
     Whole value{};
     std::string wrong = set_whole(value, word, least, most);
     if (!wrong.empty()) return wrong;
-    target.push_back(value);
+    if (std::find(target.begin(), target.end(), value) == target.end()) target.push_back(value);
   }
   return target.empty() ? "the list is empty" : "";
 }
@@ -104,7 +104,9 @@ std::string set_mixes(Options& options, Text text) {
   for (const std::string& word : split(text)) {
     const std::optional<Mix> mix = find_mix(word);
     if (!mix) return fmt::format("unknown mix '{}'; known: {}", word, mix_names());
-    options.mixes.push_back(*mix);
+    const bool is_new = std::none_of(options.mixes.begin(), options.mixes.end(),
+                                     [&](const Mix& other) { return other.name == mix->name; });
+    if (is_new) options.mixes.push_back(*mix);
   }
   return options.mixes.empty() ? "no mix named; known: " + mix_names() : "";
 }
@@ -270,11 +272,20 @@ bool is_mode(Text word) {
                      [&](const ModeEntry& mode) { return word == mode.name; });
 }
 
+bool is_optional(const OptionEntry& entry) { return entry.argument[0] == '['; }
+
+// `value` null: a flag, or a value that was left out.
+std::string set_entry(const OptionEntry& entry, Options& options, const std::string* value) {
+  if (value == nullptr) return entry.set(options, "");
+  if (value->empty() && is_optional(entry)) return "the value is empty";
+  return entry.set(options, *value);
+}
+
 // Whether the next word is this option's value.  Of a value that may be left out, options and modes
 // are none: a file of such a name needs "=".
 bool takes_next(const OptionEntry& entry, const std::vector<std::string>& words, std::size_t at) {
   if (at + 1 >= words.size()) return false;
-  if (entry.argument[0] != '[') return true;
+  if (!is_optional(entry)) return true;
   return !words[at + 1].starts_with('-') && !is_mode(words[at + 1]);
 }
 
@@ -296,7 +307,9 @@ std::size_t take_option(Options& options, const std::vector<std::string>& words,
     if (name != entry.name) continue;
     std::string value;
     std::size_t taken = 1;
+    bool given = true;
     if (entry.argument == nullptr) {
+      given = false;
       if (equals != std::string::npos) {
         options.wrong = fmt::format("{} takes no value", name);
         return 1;
@@ -306,11 +319,13 @@ std::size_t take_option(Options& options, const std::vector<std::string>& words,
     } else if (takes_next(entry, words, at)) {
       value = words[at + 1];
       taken = 2;
-    } else if (entry.argument[0] != '[') {
+    } else if (is_optional(entry)) {
+      given = false;
+    } else {
       options.wrong = fmt::format("{} needs a value: {}", name, entry.argument);
       return 1;
     }
-    const std::string wrong = entry.set(options, value);
+    const std::string wrong = set_entry(entry, options, given ? &value : nullptr);
     if (!wrong.empty()) options.wrong = fmt::format("{}: {}", name, wrong);
     return taken;
   }

@@ -180,7 +180,7 @@ ProfileReading read_profile(FileTree& tree, const char* path, const Machine& mac
 
 bool is_same_size(Bytes a, Bytes b) noexcept {
   const std::uint64_t larger = std::max(a.count, b.count);
-  return larger - std::min(a.count, b.count) <= larger / 8;
+  return larger - std::min(a.count, b.count) <= larger / 2;
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ struct ProfilePlaces {
 [[nodiscard]] ProfileReading parse_profile(std::string_view text) noexcept;
 
 // A profile's fault against the machine that reads it: other_processor, other_nodes or none.  Sizes
-// may differ by an eighth, since kernels and balloons keep some for themselves.
+// may differ by a factor of two, since a virtual machine's balloon takes memory and gives it back.
 // pre: `cpu` as cpu_model() gives it
 [[nodiscard]] ProfileFault compare_profile(const MachineProfile& profile, const Machine& machine,
                                            std::string_view cpu) noexcept;

@@ -140,9 +140,9 @@ TEST(Profile, AnotherMachinesIsRefused) {
   EXPECT_EQ(fault(machine), ProfileFault::none);
   EXPECT_EQ(compare_profile(reading.profile, machine, "Other CPU"), ProfileFault::other_processor);
   Machine changed = machine;
-  changed.nodes[2].size = {130'000'000'000};  // within an eighth: a kernel that keeps more
+  changed.nodes[2].size = {70'000'000'000};  // a balloon
   EXPECT_EQ(fault(changed), ProfileFault::none);
-  changed.nodes[2].size = {64'000'000'000};
+  changed.nodes[2].size = {68'000'000'000};
   EXPECT_EQ(fault(changed), ProfileFault::other_nodes);
   changed = machine;
   changed.nodes[1].size = {4096};  // memory came to a node that had none

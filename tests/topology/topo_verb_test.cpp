@@ -210,7 +210,7 @@ TEST_F(TopoProfile, MeasuredFiguresReplaceFirmwaresAndAreMarked) {
 }
 
 TEST_F(TopoProfile, AStaleOneIsRefusedInOneLineAndFirmwareSpeaks) {
-  save("node.3.latency_ns 260.4\n", 1073741824);  // the card was half as large then
+  save("node.3.latency_ns 260.4\n", 2147483648);  // the card was larger then
   const Outcome outcome = run_for_complaint("topo " + root());
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_TRUE(contains(outcome.text,

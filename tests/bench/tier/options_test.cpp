@@ -50,6 +50,14 @@ TEST(Options, TheProfilesFileMayBeLeftOut) {
   }
   EXPECT_EQ(parse_options({"latency", "--save", "x.profile"}).save_path, "x.profile");
   EXPECT_EQ(parse_options({"--save=latency"}).save_path, "latency");
+  EXPECT_TRUE(holds(wrong({"--save="}), "--save: the value is empty"));
+}
+
+TEST(Options, WhatIsNamedTwiceIsMeasuredOnce) {
+  const Options options = parse_options({"--chains", "4,1,4", "--mixes=R,2:1,R", "--nodes=0,0"});
+  EXPECT_EQ(options.chains, (std::vector<std::size_t>{4, 1}));
+  EXPECT_EQ(options.mixes.size(), 2u);
+  EXPECT_EQ(options.nodes.size(), 1u);
 }
 
 TEST(Options, TheWordAndTheKnownOnesAreNamed) {

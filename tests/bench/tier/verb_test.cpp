@@ -132,6 +132,27 @@ TEST_F(BenchVerb, AFileThatCannotBeWrittenIsRefusedBeforeMeasuring) {
   EXPECT_EQ(bench("--reference spr-e3s --save=x").status, 2);
 }
 
+// An empty pool was a bus error once.
+TEST_F(BenchVerb, AnEmptyPoolOfHugePagesIsSaid) {
+  std::ifstream pool("/proc/sys/vm/nr_hugepages");
+  int pages = 0;
+  if (pool >> pages && pages > 0) GTEST_SKIP() << "huge pages are reserved here";
+  const Outcome outcome = bench("latency --smoke --pages hugetlb");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "no room for a buffer of hugetlb pages")) << outcome.out;
+}
+
+TEST_F(BenchVerb, WhatIsNoResultIsRefusedByName) {
+  std::ofstream(scratch_ + "/cut.json") << "{\"schema\": \"cxltier-be";
+  std::ofstream(scratch_ + "/list.json") << "[]";
+  for (const char* const file : {"cut.json", "list.json", ".", "absent.json"}) {
+    const Outcome outcome = bench(std::string("latency --smoke --compare ") + file);
+    EXPECT_EQ(outcome.status, 2) << file;
+    EXPECT_TRUE(holds(outcome.err, std::string("--compare: ")) && holds(outcome.err, file))
+        << outcome.err;
+  }
+}
+
 TEST_F(BenchVerb, AnOutputThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(bench("--reference list >/dev/full #").status, 1);
 }
