@@ -136,10 +136,11 @@ TEST_F(BenchVerb, AFileThatCannotBeWrittenIsRefusedBeforeMeasuring) {
 TEST_F(BenchVerb, AnEmptyPoolOfHugePagesIsSaid) {
   std::ifstream pool("/proc/sys/vm/nr_hugepages");
   int pages = 0;
-  if (pool >> pages && pages > 0) GTEST_SKIP() << "huge pages are reserved here";
+  const bool has_pool = pool >> pages && pages > 0;
   const Outcome outcome = bench("latency --smoke --pages hugetlb");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(holds(outcome.out, "no room for a buffer of hugetlb pages")) << outcome.out;
+  EXPECT_TRUE(has_pool || holds(outcome.out, "no room for a buffer of hugetlb pages"))
+      << outcome.out;
 }
 
 TEST_F(BenchVerb, WhatIsNoResultIsRefusedByName) {
