@@ -132,7 +132,14 @@ std::string checked_save_path(const Options& options) {
 }
 
 void save_profile(const Document& document, const std::string& path, const Options& options) {
-  write_file(path, profile_of(document));
+  const std::string profile = profile_of(document);
+  // A saved profile is not replaced by nothing; a file that was named is written in any case.
+  if (options.save_path.empty() && !has_figures(profile)) {
+    throw std::runtime_error(fmt::format(
+        "no valid figure to save: {} stays as it is; measure again while the machine is quiet",
+        path));
+  }
+  write_file(path, profile);
   if (options.quiet) return;
   fmt::print(stderr, "cxltier: bench: profile saved to {}; {}\n", path,
              options.save_path.empty() ? "topo, run and advise read it from now on"

@@ -3,6 +3,9 @@
 // The text form of `cxltier topo`: tiers, nodes, distances, and what is odd about them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "runtime/cli/topo_view.h"
 
 namespace cxltier {
@@ -88,8 +91,14 @@ void append_nodes(const TopoView& view, std::string& out) {
 void append_profile(const ProfileReading& reading, std::string& out) {
   if (!reading.ok()) return;
   const MachineProfile& profile = reading.profile;
-  out += fmt::format("* measured, from {}; figures without * are firmware's\n",
-                     printable(reading.path));
+  const auto nodes = std::span(profile.nodes).first(profile.node_count);
+  const bool any = std::any_of(nodes.begin(), nodes.end(), [](const ProfileNode& node) {
+    return node.latency_ns != 0 || node.read_mbps != 0;
+  });
+  if (any) {
+    out += fmt::format("* measured, from {}; figures without * are firmware's\n",
+                       printable(reading.path));
+  }
   for (std::size_t mix = 0; mix < profile.mix_count; ++mix) {
     std::string weights;
     for (std::size_t i = 0; i < profile.node_count; ++i) {

@@ -57,6 +57,13 @@ std::string weights_line(const Cell& cell) {
 
 }  // namespace
 
+bool has_figures(const std::string& profile) {
+  for (const char* const key : {".latency_ns ", ".bandwidth_gbps.", "weights."}) {
+    if (profile.find(key) != std::string::npos) return true;
+  }
+  return false;
+}
+
 std::string profile_of(const Document& document) {
   std::string out =
       fmt::format("cxltier-profile 1\n# measured {} on {}, Linux {}{}\n", document.started,
