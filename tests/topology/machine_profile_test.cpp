@@ -6,9 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 
 #include "policy/machine.h"
@@ -245,7 +249,8 @@ TEST(Profile, NoiseIsRefusedOrSane) {
     ASSERT_LE(reading.profile.node_count, nodes_max);
     for (std::size_t i = 0; i < reading.profile.node_count; ++i) {
       EXPECT_LE(reading.profile.nodes[i].latency_ns, measured_ns_max);
-      if (i > 0) EXPECT_LT(reading.profile.nodes[i - 1].id, reading.profile.nodes[i].id);
+      if (i == 0) continue;
+      EXPECT_LT(reading.profile.nodes[i - 1].id, reading.profile.nodes[i].id);
     }
   }
 }
