@@ -167,7 +167,8 @@ ProfileReading read_profile(FileTree& tree, const char* path, const Machine& mac
   } else {
     std::size_t used = std::min(length.value_or(0), text.size());
     // What was longer is read up to its last whole line.
-    while (used == text.size() && used > 0 && text[used - 1] != '\n') --used;
+    const bool is_cut = used == text.size();
+    while (is_cut && used > 0 && text[used - 1] != '\n') --used;
     reading = parse_profile({text.data(), used});
   }
   if (reading.ok()) {
