@@ -190,8 +190,8 @@ TEST(HintedMemory, AFullTierSpillsToTheNext) {
 
 int main(int argc, char** argv) {
   using namespace cxltier::guest;
-  // The controller is on, with a limit that makes it move what it may: hinted memory is not.
-  start_preloaded(argv, {.environment = {"CXLTIER_LIMIT=dram=8M", "CXLTIER_START=1M",
+  // The controller's thread runs, for idle memory, and moves nothing: what is placed, hints placed.
+  start_preloaded(argv, {.environment = {"CXLTIER_POLICY=first-touch", "CXLTIER_START=1M",
                                          "MEMKIND_MEM_TIERS=KIND:DRAM,RATIO:3;"
                                          "KIND:KMEM_DAX,RATIO:1;POLICY:STATIC_RATIO"},
                          .prepare = start_hog});
