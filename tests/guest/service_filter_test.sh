@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Where there is something to move and a service's filter kills for moving it, or a container's
-# refuses: the process lives on, and stat names the calls.  Runs in a guest, from the folder of the binaries, and without
-# arguments, so that it shares a boot.
+# refuses: the process lives on, and stat names the calls.  Runs in a guest, from the folder of the
+# binaries, and without arguments, so that it shares a boot.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)

@@ -30,7 +30,8 @@ fail() {
 
 mkfifo "$work/in"
 env "LD_PRELOAD=$library" CXLTIER_START=1M "$bin/preload_service_filter" \
-  ${CXLTIER_FILTER:+"$CXLTIER_FILTER"} "$bin/preload_grow_heap" <"$work/in" >"$work/out" 2>"$work/err" &
+  ${CXLTIER_FILTER:+"$CXLTIER_FILTER"} "$bin/preload_grow_heap" \
+  <"$work/in" >"$work/out" 2>"$work/err" &
 pid=$!
 exec {input}>"$work/in"
 
