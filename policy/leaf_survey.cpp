@@ -17,12 +17,15 @@ constexpr std::uint32_t weight_one_16 = 16;
 
 void take_sample(Leaf& leaf, const LeafSample& sample, const SurveyInput& input,
                  const Fading& fading) {
+  if (sample.touched == touched_unknown) return;
   const bool is_bits = input.kind == SampleKind::bits;
+  note_touch(leaf, sample.touched > 0);
+  const std::uint32_t hidden = is_bits ? hidden_pages(leaf) : 0;
   const auto rate = [&](std::uint32_t count) {
     return is_bits ? rate_of_bits(count, leaf.pages, input.window)
                    : rate_of_events(count, leaf.pages, input.window);
   };
-  observe_leaf(leaf, rate(sample.touched), rate(sample.written), fading);
+  observe_leaf(leaf, rate(sample.touched + hidden), rate(sample.written), fading);
   const Pattern pattern = pattern_of(sample.steps, std::min(sample.steps_near, sample.steps));
   if (pattern != Pattern::unknown) leaf.pattern = static_cast<std::uint8_t>(pattern) & 3;
 }
@@ -32,11 +35,11 @@ void note_wish(Leaf& leaf, Rate value, const std::array<Rate, tiers_max>& earned
     if (value < earned_from[tier]) continue;
     leaf.epochs = leaf.wish > tier ? std::uint8_t{1}
                                    : static_cast<std::uint8_t>(leaf.epochs + (leaf.epochs < 0xff));
-    leaf.wish = tier;
+    leaf.wish = tier & 0xf;
     return;
   }
   leaf.epochs = 0;
-  leaf.wish = 0xff;
+  leaf.wish = wish_own;
 }
 
 // Adds to the guard's account what a recent move still earns or costs.
@@ -117,13 +120,14 @@ Survey survey_leaves(std::span<Leaf> leaves, const SurveyInput& input,
       continue;
     } else if (fades) {
       fade(leaf, fading);
+      note_touch(leaf, false);
     }
     count_pages(leaf, survey);
     if (!is_cold(leaf)) {
       count_warm(leaf, input, parameters, survey);
     } else {
       leaf.epochs = 0;
-      leaf.wish = 0xff;
+      leaf.wish = wish_own;
     }
   }
   CXLTIER_CHECK_DEBUG(next == input.samples.size());

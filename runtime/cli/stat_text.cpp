@@ -97,13 +97,13 @@ std::string cost_of(const StatView& view) {
 
 // Sums in floating point: the numbers of a page may be made up.
 std::string heat_of(const StatView& view) {
-  std::array<double, heat_bins / bins_per_row> rows{};
-  for (std::size_t bin = 0; bin < heat_bins; ++bin) {
+  std::array<double, rate_bins / bins_per_row> rows{};
+  for (std::size_t bin = 0; bin < rate_bins; ++bin) {
     rows[bin / bins_per_row] += static_cast<double>(view.page.heat_histogram[bin]);
   }
   const double most = *std::max_element(rows.begin(), rows.end());
   if (most <= 0) return "\nheat      nothing sensed yet\n";
-  std::string text = "\nheat    pages (cold above, hot below)\n";
+  std::string text = "\nheat    pages (by touches per second, cold above, hot below)\n";
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const double width = static_cast<double>(bar_width) * rows[row] / most;
     const std::string bar(static_cast<std::size_t>(width + 0.5), '#');

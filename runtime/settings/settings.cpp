@@ -160,7 +160,7 @@ std::optional<Bytes> parse_size(std::string_view text) noexcept {
 
 SettingsError set_policy(Settings& settings, std::string_view text) noexcept {
   const std::optional<PolicyKind> policy = parse_policy(text);
-  if (!policy || !is_ranked_only(*policy))
+  if (!policy || !is_rank_only(*policy))
     return {text, "unknown policy", "known: first-touch, hot-cold"};
   settings.policy = *policy;
   return {};

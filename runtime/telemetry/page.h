@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "policy/heat_histogram.h"
 #include "policy/machine.h"
+#include "policy/rate.h"
 #include "policy/units.h"
 
 namespace cxltier {
@@ -111,9 +111,10 @@ struct TelemetryPage {
   std::uint32_t tier_count = 0;
   std::array<TelemetryNode, nodes_max> nodes{};
   std::array<TelemetryTier, tiers_max> tiers{};
-  std::array<std::uint64_t, heat_bins> heat_histogram{};  // resident pages by half-log2 bin of heat
+  std::array<std::uint64_t, rate_bins> heat_histogram{};  // resident pages by bin of their rate
 
   std::uint64_t exec_mark = 0;  // ProcessIdentity's, of the program that wrote this; 0: unknown
+  std::uint64_t window_ns = 0;  // how long access bits were open in the last scan
 };
 
 // What every page has, of whatever version: all up to and with `state`.  A shorter file is damaged.
