@@ -167,8 +167,8 @@ std::optional<PolicyKind> parse_policy(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-bool is_rank_only(PolicyKind kind) noexcept {
-  return kind == PolicyKind::first_touch || kind == PolicyKind::hot_cold;
+bool is_offered(PolicyKind kind) noexcept {
+  return kind != PolicyKind::fixed_ratio && kind != PolicyKind::interleave;
 }
 
 std::span<const PolicyKind> all_policies() noexcept { return kinds; }

@@ -114,8 +114,9 @@ struct Parameters {
 // "first-touch", "static", "interleave", "hot-cold", "balance", "capacity".
 [[nodiscard]] std::string_view name_of(PolicyKind kind) noexcept;
 [[nodiscard]] std::optional<PolicyKind> parse_policy(std::string_view name) noexcept;
-// Whether it can be had without loaded latencies and bandwidths of the tiers.
-[[nodiscard]] bool is_rank_only(PolicyKind kind) noexcept;
+// Whether the runtime offers it: static wants a ratio and interleave the tiers' bandwidths, which
+// nobody gives it yet.
+[[nodiscard]] bool is_offered(PolicyKind kind) noexcept;
 // All of them, for a message that names the known ones.
 [[nodiscard]] std::span<const PolicyKind> all_policies() noexcept;
 

@@ -32,6 +32,9 @@ Json nodes_of(const StatView& view) {
   return nodes;
 }
 
+// null: not probed.
+Json latency_of(std::uint32_t ps) { return ps == 0 ? Json() : Json(ps / 1e3); }
+
 Json tiers_of(const StatView& view) {
   Json tiers = Json::array();
   for (std::uint32_t i = 0; i < view.page.tier_count; ++i) {
@@ -42,7 +45,9 @@ Json tiers_of(const StatView& view) {
          {"pages", tier.pages},
          {"bytes", bytes_of_pages(view, tier.pages)},
          {"limit_bytes", limited ? Json(bytes_of_pages(view, tier.limit_pages)) : Json()},
-         {"over_limit_bytes_max", bytes_of_pages(view, tier.over_limit_pages_max)}});
+         {"over_limit_bytes_max", bytes_of_pages(view, tier.over_limit_pages_max)},
+         {"latency_ns", latency_of(view.page.latencies[i].loaded_ps)},
+         {"latency_idle_ns", latency_of(view.page.latencies[i].idle_ps)}});
   }
   return tiers;
 }

@@ -57,15 +57,22 @@ std::string nodes_of(const StatView& view) {
   return text;
 }
 
+std::string latency_text(const TelemetryLatency& latency) {
+  if (latency.idle_ps == 0) return "not probed";
+  return fmt::format("{:.0f}, {:.0f} ns", latency.loaded_ps / 1e3, latency.idle_ps / 1e3);
+}
+
 std::string tiers_of(const StatView& view) {
-  std::string text = "\ntier         pages        size       limit  over limit (max)\n";
+  std::string text =
+      "\ntier         pages        size       limit  over limit (max)  latency, idle\n";
   for (std::uint32_t i = 0; i < view.page.tier_count; ++i) {
     const TelemetryTier& tier = view.page.tiers[i];
     const bool limited = tier.limit_pages != limit_none;
-    text += fmt::format("{:4}  {:12}  {:>10}  {:>10}  {:>16}\n", i, tier.pages,
+    text += fmt::format("{:4}  {:12}  {:>10}  {:>10}  {:>16}  {:>13}\n", i, tier.pages,
                         size_text(bytes_of_pages(view, tier.pages)),
                         limited ? size_text(bytes_of_pages(view, tier.limit_pages)) : "none",
-                        size_text(bytes_of_pages(view, tier.over_limit_pages_max)));
+                        size_text(bytes_of_pages(view, tier.over_limit_pages_max)),
+                        latency_text(view.page.latencies[i]));
   }
   return text;
 }

@@ -18,6 +18,10 @@ namespace {
 // less: a scan costs about 3 us per VMA beside what the pages cost.
 constexpr std::uint64_t region_min_bytes = 512u << 10;
 
+// Probes of a scan, half of them when its window opens and half when it ends: the load of two
+// moments.  18 us each.
+constexpr std::size_t probes_each_time = 6;
+
 // Scans that move next to nothing, at most a 256th of what is managed, after which the workload
 // counts as settled.  A single hot page among cold ones takes steady_max scans to be known as that;
 // two thirds of them, since some have passed before the last large move.
@@ -87,13 +91,14 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
       storage_(storage),
       node_tiers_(config.machine, config.tiers),
       caps_(caps_of(config.settings, config.machine, config.tiers)),
-      idle_ps_(latencies_of(config.machine, config.tiers)),
+      firmware_ps_(latencies_of(config.machine, config.tiers)),
       tiering_({.page_size = config.machine.page_size,
                 .parameters = preset_of(config.settings.policy),
                 .cpus = config.cpus},
                {.leaves = storage.leaves, .choices = storage.choices, .moves = storage.moves}),
       sensor_({seams.policy, seams.smaps, seams.numa_maps, seams.clock}, storage.sensed,
               storage.sensed_spare, config.machine.page_size),
+      latency_(seams.chase),
       mover_({seams.pages, seams.clock}, config.machine.page_size) {
   CXLTIER_CHECK(config.vma_budget <= vmas_max && config.vma_budget > 1);
   FixedText(page_.policy) << name_of(config.settings.policy);
@@ -129,6 +134,8 @@ void Controller::open_window() noexcept {
   const bool shared = seams_.process.shares_pages();
   sensor_.cool(shared ? AccessBits::Cool::all : AccessBits::Cool::touched);
   bits_readable_ = !shared || sensor_.read_residue().ok();
+  if (heap_at_scan_ >= config_.probe_heap_min) latency_.open(config_.machine, config_.tiers);
+  latency_.probe(probes_each_time);
   window_cost_ = seams_.clock.thread_cpu() - cpu_begin;
   phase_ = Phase::watching;
   due_at_ = seams_.clock.now() + window_.length();
@@ -137,6 +144,7 @@ void Controller::open_window() noexcept {
 void Controller::scan(const std::atomic<bool>& stop) noexcept {
   const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
   phase_ = Phase::resting;
+  latency_.probe(probes_each_time);
   if (!sense()) return publish();
   const Nanoseconds cpu_sensed = seams_.clock.thread_cpu();
   measure();
@@ -293,19 +301,31 @@ void Controller::list_observations(TickInput& input) noexcept {
   if (bits_readable_) input.samples = std::span(storage_.samples).first(samples);
 }
 
+// Latencies as probed, if every tier could be: a measured one and one of firmware do not compare.
+void Controller::list_tiers(TickInput& input) noexcept {
+  input.tier_count = config_.tiers.tier_count;
+  const std::array<TierLatency, tiers_max> probed = latency_.take();
+  bool is_probed = true;
+  for (std::size_t t = 0; t < input.tier_count; ++t) is_probed &= probed[t].idle_ps != 0;
+  for (std::size_t t = 0; t < input.tier_count; ++t) {
+    TierReading& tier = input.tiers[t];
+    tier.used = room_.tiers[t].used;
+    tier.capacity = room_.tiers[t].capacity;
+    tier.latency_idle_ps = is_probed ? probed[t].idle_ps : firmware_ps_[t];
+    tier.latency_ps = is_probed ? probed[t].loaded_ps : firmware_ps_[t];
+    tier.probes = is_probed ? probed[t].batches : 1;
+    page_.latencies[t].idle_ps = probed[t].idle_ps;
+    if (probed[t].loaded_ps != 0) page_.latencies[t].loaded_ps = probed[t].loaded_ps;
+  }
+}
+
 std::span<const LeafMove> Controller::plan() noexcept {
   TickInput input;
   input.now = seams_.clock.now();
   input.elapsed = planned_at_ == Nanoseconds{} ? window_.length() : input.now - planned_at_;
   input.window = std::max(sensor_.window(), milliseconds(1));
   input.sensor_cpu = sensing_;
-  input.tier_count = config_.tiers.tier_count;
-  for (std::size_t t = 0; t < input.tier_count; ++t) {
-    input.tiers[t] = {.latency_idle_ps = idle_ps_[t],
-                      .latency_ps = idle_ps_[t],
-                      .used = room_.tiers[t].used,
-                      .capacity = room_.tiers[t].capacity};
-  }
+  list_tiers(input);
   list_observations(input);
   planned_at_ = input.now;
   return tiering_.tick(input).moves;

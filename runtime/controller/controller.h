@@ -28,8 +28,10 @@
 #include "runtime/os/clock.h"
 #include "runtime/os/file_tree.h"
 #include "runtime/os/heap_ranges.h"
+#include "runtime/os/latency_chase.h"
 #include "runtime/os/process_state.h"
 #include "runtime/sensor/access_bits.h"
+#include "runtime/sensor/latency_probe.h"
 
 namespace cxltier {
 
@@ -42,6 +44,7 @@ struct ControllerSeams {
   FileTree& files;
   HeapRanges& heap;
   ProcessState& process;
+  LatencyChase& chase;
   TelemetrySink& telemetry;
 };
 
@@ -52,6 +55,8 @@ struct ControllerConfig {
   std::size_t vma_budget = 0;                 // VMAs that regions may use
   std::array<Pages, nodes_max> watermarks{};  // the kernel's, by position in machine.nodes
   std::uint32_t cpus = 1;                     // that the program may run on
+  // Heaps from this size on pay for probes: 256 KiB of memory on each node.
+  Bytes probe_heap_min{1u << 30};
 };
 
 // One budget for VMAs, owned by the runtime: less where each one makes a fork slower (1.3 ms more
@@ -112,6 +117,7 @@ class Controller {
   void measure() noexcept;
   [[nodiscard]] std::span<const LeafMove> plan() noexcept;
   void list_observations(TickInput& input) noexcept;
+  void list_tiers(TickInput& input) noexcept;
   [[nodiscard]] std::span<const Observation> seen() const noexcept;
   [[nodiscard]] Pages over_limit() const noexcept;
   void move(std::span<const LeafMove> moves, const std::atomic<bool>& stop) noexcept;
@@ -125,9 +131,10 @@ class Controller {
   ControllerStorage& storage_;
   NodeTiers node_tiers_;
   TierCaps caps_;
-  std::array<std::uint32_t, tiers_max> idle_ps_{};  // latency of each tier, unloaded
+  std::array<std::uint32_t, tiers_max> firmware_ps_{};  // latency of each tier, unloaded
   Tiering tiering_;
   AccessBits sensor_;
+  LatencyProbe latency_;
   Mover mover_;
   CpuBudget budget_;
 

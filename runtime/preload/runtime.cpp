@@ -89,7 +89,7 @@ bool Runtime::prepare() noexcept {
   open_telemetry(runtime_folder_);
   if (!read_tiers() || !probe_calls() || !open_maps()) return give_up(RunState::idle);
   const ControllerSeams seams{*policy_, pages_, smaps_,   numa_maps_, clock_,
-                              files_,   heap_,  process_, *this};
+                              files_,   heap_,  process_, chase_,     *this};
   controller_.emplace(seams, config_, storage_);
   std::array<char, 200> line{};
   FixedText(line) << "watches this process: policy " << name_of(settings_.policy) << ", "

@@ -78,6 +78,12 @@ struct TelemetryTier {
   std::uint64_t over_limit_pages_max = 0;
 };
 
+// A tier's latency as probed; 0: not probed.
+struct TelemetryLatency {
+  std::uint32_t idle_ps = 0;
+  std::uint32_t loaded_ps = 0;
+};
+
 struct TelemetryPage {
   TelemetryHeader header{};
   std::uint32_t generation = 0;
@@ -115,6 +121,7 @@ struct TelemetryPage {
 
   std::uint64_t exec_mark = 0;  // ProcessIdentity's, of the program that wrote this; 0: unknown
   std::uint64_t window_ns = 0;  // how long access bits were open in the last scan
+  std::array<TelemetryLatency, tiers_max> latencies{};
 };
 
 // What every page has, of whatever version: all up to and with `state`.  A shorter file is damaged.

@@ -38,10 +38,11 @@ struct ControlledProcess {
     config.settings.policy = policy;
     config.settings.limit_dram = dram_limit;
     config.vma_budget = 64;
+    config.probe_heap_min = {};
     storage = std::make_unique<ControllerStorage>();
     controller = std::make_unique<Controller>(
         ControllerSeams{process, process, process.smaps(), process.numa_maps(), process, process,
-                        process, process, process},
+                        process, process, process, process},
         config, *storage);
   }
 

@@ -154,5 +154,29 @@ TEST(Controller, StopsAndSaysWhyWhenTheMapsCannotBeRead) {
   EXPECT_NE(std::string(on.process.published().reason.data()).find("errno 13"), std::string::npos);
 }
 
+// Loaded DRAM slower than CXL: a part of the traffic has to go, whatever the ranks say.
+TEST(Controller, BalanceGivesTrafficAwayWhileDramIsLoadedAndTakesItBack) {
+  ControlledProcess on({ControlledProcess::pages * page_bytes}, PolicyKind::balance);
+  on.run(20);
+  ASSERT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_EQ(on.process.published().latencies[0].idle_ps, 100'000u);
+  on.process.nodes[0].latency_ps = on.process.nodes[1].latency_ps = 500'000;
+  on.run(30);
+  EXPECT_EQ(on.process.published().latencies[0].loaded_ps, 500'000u);
+  EXPECT_LT(on.hot_on_dram(), ControlledProcess::hot_pages / 2);
+  on.process.nodes[0].latency_ps = on.process.nodes[1].latency_ps = 100'000;
+  on.run(60);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_TRUE(on.contents_whole());
+}
+
+TEST(Controller, CapacityMovesWhatIsColdToCxl) {
+  ControlledProcess on({ControlledProcess::pages * page_bytes}, PolicyKind::capacity);
+  for (auto& [address, page] : on.process.pages()) page.node = 0;
+  on.run(60);
+  EXPECT_GT(on.process.pages_on(2), ControlledProcess::pages / 10);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 90 / 100);
+}
+
 }  // namespace
 }  // namespace cxltier
