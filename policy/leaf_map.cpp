@@ -86,8 +86,8 @@ void observe_leaf(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noe
   leaf.rate_write = blend(leaf.rate_write, written, keep_long);
 }
 
-void note_touch(Leaf& leaf, bool is_touched) noexcept {
-  const int steady = is_touched ? leaf.steady + 1 : leaf.steady - int{steady_loss};
+void note_touch(Leaf& leaf, Touch seen) noexcept {
+  const int steady = seen == Touch::some ? leaf.steady + 1 : leaf.steady - int{steady_loss};
   leaf.steady = static_cast<std::uint16_t>(std::clamp<int>(steady, 0, steady_max)) & 0x1f;
   if (leaf.steady == steady_max) leaf.is_steady = 1;
   if (leaf.steady == 0) leaf.is_steady = 0;

@@ -101,7 +101,8 @@ inline constexpr std::uint32_t steady_leaf_pages_max = 1024;
 inline constexpr std::uint32_t hidden_pages_divisor = 5;
 // Pages that a steady leaf is taken to hide beyond those that are seen touched.
 [[nodiscard]] std::uint32_t hidden_pages(const Leaf& leaf) noexcept;
-void note_touch(Leaf& leaf, bool is_touched) noexcept;
+enum class Touch : std::uint8_t { none, some };
+void note_touch(Leaf& leaf, Touch seen) noexcept;
 
 // Points in time as a leaf keeps them: 16 bits in quarters of a second, a ring of 4.5 hours.
 inline constexpr std::uint64_t leaf_clock_ns = 250'000'000;

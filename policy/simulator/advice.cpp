@@ -198,8 +198,6 @@ Advice advise(const HeatTrace& trace, const MachineModel& machine) {
   const Profile profile = profile_of(trace);
   double pages = 0;
   double frames = 0;
-  std::uint64_t window_least = ~std::uint64_t{0};
-  std::uint64_t window_most = 0;
   for (const TraceFrame& frame : trace.frames) {
     pages += static_cast<double>(pages_of(frame));
     frames += pages_of(frame) > 0 ? 1 : 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Chains in memory of its own, one private mapping for each node.  Called from one thread.
 #pragma once
 
 #include <array>

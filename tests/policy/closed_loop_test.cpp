@@ -148,7 +148,7 @@ TEST_P(ClosedLoop, ThreeTiersHoldThreeHeats) {
     process.add(region_pages, rates[static_cast<std::size_t>(i % 3)], heat, dealt);
   }
   Loop loop(process, preset_of(PolicyKind::hot_cold));
-  for (int tick = 1; tick <= 15; ++tick) loop.tick(1, noise);
+  for (int tick = 1; tick <= 25; ++tick) loop.tick(1, noise);
   EXPECT_GE(process.hot_share_fast(), 0.97);
   std::uint64_t warm_in_the_middle = 0;
   for (const auto& region : process.regions()) {

@@ -155,20 +155,20 @@ TEST(LeafMap, BackoffDoublesAndSaturates) {
 
 TEST(LeafMap, ALeafThatEveryScanSawTouchedHidesPagesUntilSeveralDidNot) {
   Leaf leaf{.pages = 100};
-  for (int scan = 1; scan < steady_max; ++scan) note_touch(leaf, true);
+  for (int scan = 1; scan < steady_max; ++scan) note_touch(leaf, Touch::some);
   EXPECT_EQ(hidden_pages(leaf), 0u);
-  note_touch(leaf, true);
+  note_touch(leaf, Touch::some);
   EXPECT_EQ(hidden_pages(leaf), 20u);
-  note_touch(leaf, false);
-  note_touch(leaf, false);
+  note_touch(leaf, Touch::none);
+  note_touch(leaf, Touch::none);
   EXPECT_EQ(hidden_pages(leaf), 20u) << "chance";
-  note_touch(leaf, false);
+  note_touch(leaf, Touch::none);
   EXPECT_EQ(hidden_pages(leaf), 0u);
 }
 
 TEST(LeafMap, OfALargeLeafSomePageIsAlwaysTouchedWhichSaysNothing) {
   Leaf leaf{.pages = steady_leaf_pages_max + 1};
-  for (int scan = 1; scan <= steady_max; ++scan) note_touch(leaf, true);
+  for (int scan = 1; scan <= steady_max; ++scan) note_touch(leaf, Touch::some);
   EXPECT_EQ(hidden_pages(leaf), 0u);
 }
 
