@@ -100,6 +100,17 @@ void add_cost(Json& json, const StatView& view) {
   json["updated_age_ms"] = age_ms_of(view);
 }
 
+// Pages by the policy's last word on them.
+Json decisions_of(const TelemetryPage& page) {
+  Json decisions = Json::object();
+  for (std::size_t i = 0; i < verdict_count; ++i) {
+    if (page.verdict_pages[i] > 0) {
+      decisions[text_of(static_cast<Verdict>(i))] = page.verdict_pages[i];
+    }
+  }
+  return decisions;
+}
+
 }  // namespace
 
 std::string stat_json_of(const StatView& view, JsonForm form) {
@@ -110,6 +121,7 @@ std::string stat_json_of(const StatView& view, JsonForm form) {
   json["nodes"] = nodes_of(view);
   json["tiers"] = tiers_of(view);
   json["heat_histogram"] = view.page.heat_histogram;
+  json["decisions"] = decisions_of(view.page);
   const int indentation = form == JsonForm::indented ? 2 : -1;
   return json.dump(indentation, ' ', true, Json::error_handler_t::replace) + "\n";
 }

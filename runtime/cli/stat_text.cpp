@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "runtime/cli/stat_view.h"
 #include "runtime/topology/finding.h"
@@ -102,6 +103,28 @@ std::string cost_of(const StatView& view) {
       pages_text(view, page.managed_pages), page.vmas, size_text(page.runtime_bytes));
 }
 
+constexpr std::array<const char*, 4> mode_names = {
+    "steady", "following a change", "holding: moves did not pay", "measuring without moves"};
+
+// Why pages are where they are, the most pages first.
+std::string decisions_of(const StatView& view) {
+  const TelemetryPage& page = view.page;
+  if (page.ticks == 0) return {};
+  const char* mode = page.mode < mode_names.size() ? mode_names[page.mode] : "unknown";
+  std::string text =
+      fmt::format("\npolicy    {}; {} changes, {} holds\n", mode, page.changes, page.holds);
+  std::vector<std::size_t> order(verdict_count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return page.verdict_pages[a] > page.verdict_pages[b];
+  });
+  for (const std::size_t i : order) {
+    if (page.verdict_pages[i] == 0) break;
+    text += fmt::format("{:>12}  {}\n", page.verdict_pages[i], text_of(static_cast<Verdict>(i)));
+  }
+  return text;
+}
+
 // Sums in floating point: the numbers of a page may be made up.
 std::string heat_of(const StatView& view) {
   std::array<double, rate_bins / bins_per_row> rows{};
@@ -127,7 +150,7 @@ std::string heat_of(const StatView& view) {
 std::string stat_text_of(const StatView& view) {
   if (view.page.ticks == 0 && view.page.node_count == 0) return state_of(view);  // nothing seen yet
   return state_of(view) + nodes_of(view) + tiers_of(view) + moves_of(view) + cost_of(view) +
-         heat_of(view);
+         decisions_of(view) + heat_of(view);
 }
 
 }  // namespace cxltier

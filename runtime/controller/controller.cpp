@@ -155,8 +155,7 @@ void Controller::scan(const std::atomic<bool>& stop) noexcept {
   page_.sensor_cpu_ns += nanoseconds_of(window_cost_ + (cpu_sensed - cpu_begin));
   page_.policy_cpu_ns += nanoseconds_of(cpu_planned - cpu_sensed);
   page_.mover_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_planned);
-  sensing_ = window_cost_ + (cpu_planned - cpu_begin);
-  rest(sensing_, planned);
+  rest(window_cost_ + (cpu_planned - cpu_begin), planned);
   publish();
 }
 
@@ -324,7 +323,8 @@ std::span<const LeafMove> Controller::plan() noexcept {
   input.now = seams_.clock.now();
   input.elapsed = planned_at_ == Nanoseconds{} ? window_.length() : input.now - planned_at_;
   input.window = std::max(sensor_.window(), milliseconds(1));
-  input.sensor_cpu = sensing_;
+  // Sensing has a budget of its own and goes on while moves are held, so it is no reason to hold.
+  input.sensor_cpu = {};
   list_tiers(input);
   list_observations(input);
   planned_at_ = input.now;
@@ -380,9 +380,24 @@ void Controller::publish() noexcept {
     for (const std::uint32_t pages : o.resident) managed += Pages{pages};
   }
   page_.managed_pages = managed.count;
-  page_.heat_histogram = tiering_.view().pages;
+  publish_policy();
   publish_tiers();
   seams_.telemetry.publish(page_);
+}
+
+void Controller::publish_policy() noexcept {
+  const TieringView view = tiering_.view();
+  page_.heat_histogram = view.pages;
+  page_.mode = static_cast<std::uint32_t>(view.mode);
+  page_.changes = static_cast<std::uint32_t>(view.changes);
+  page_.holds = static_cast<std::uint32_t>(view.holds);
+  page_.mean_latency_ps = view.mean_latency_ps;
+  page_.share = view.share;
+  page_.target = view.target;
+  page_.verdict_pages = {};
+  for (const Leaf& leaf : std::span(storage_.leaves).first(extent_count_)) {
+    page_.verdict_pages[leaf.verdict] += leaf.pages;
+  }
 }
 
 void Controller::publish_tiers() noexcept {

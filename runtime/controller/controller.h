@@ -125,6 +125,7 @@ class Controller {
   void fail(const char* what, int error) noexcept;
   void publish() noexcept;
   void publish_tiers() noexcept;
+  void publish_policy() noexcept;
 
   ControllerSeams seams_;
   ControllerConfig config_;
@@ -147,7 +148,6 @@ class Controller {
   Nanoseconds due_at_{};
   Nanoseconds scanned_at_{};    // the last scan's end; 0: none yet
   Nanoseconds planned_at_{};    // the policy's last tick
-  Nanoseconds sensing_{};       // processor time of the last scan, without moves
   Nanoseconds window_cost_{};   // processor time of opening it
   bool bits_readable_ = false;  // the window was opened in full
   Bytes heap_at_scan_{};

@@ -5,6 +5,7 @@
 #include "runtime/preload/runtime.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,6 +40,13 @@ std::size_t vma_budget_of(FileTree& files) noexcept {
   return std::clamp<std::uint64_t>(map_count / 20, vmas_for_allocator + 2,
                                    vmas_max + vmas_for_allocator) -
          vmas_for_allocator;
+}
+
+// Processors that the process may run on; the controller's thread has its mask.
+std::uint32_t cpu_count() noexcept {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&cpus)));
 }
 
 // Nodes that the process may use and that have memory.
@@ -129,6 +137,7 @@ bool Runtime::read_tiers() noexcept {
   config_.settings = settings_;
   read_watermarks();
   config_.vma_budget = vma_budget_of(files_);
+  config_.cpus = cpu_count();
   const ProcessNodes nodes = mine.value_or({});
   const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
   for (Node& node : std::span(config_.machine.nodes).first(config_.machine.node_count)) {

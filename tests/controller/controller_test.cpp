@@ -29,6 +29,18 @@ TEST(Controller, BringsHotPagesToDramWithinTheLimit) {
   EXPECT_TRUE(on.contents_whole());
 }
 
+// A program that may run on the CPUs of one node only: the other node's DRAM is a tier of its own,
+// for which the limit leaves nothing.
+TEST(Controller, BringsHotPagesToItsOwnDramPastATierWithoutRoom) {
+  NodeSet own;
+  own.insert(NodeId{0});
+  ControlledProcess on(quarter, PolicyKind::hot_cold, 0, own);
+  on.run(20);
+  EXPECT_EQ(on.process.published().tier_count, 3u);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_LE(on.process.pages_on(0) + on.process.pages_on(1), ControlledProcess::pages / 4);
+}
+
 TEST(Controller, ComesToRest) {
   ControlledProcess on(quarter);
   on.run(15);
