@@ -2,6 +2,7 @@
 //
 // The verb `topo`: which memory the machine has, and which tiers a process started here sees.
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/cli/saved_profile.h"
 #include "runtime/cli/topo_view.h"
 #include "runtime/cli/verb.h"
 #include "runtime/os/file_tree_linux.h"
@@ -24,6 +26,7 @@ namespace {
 struct TopoOptions {
   std::string root = "/";
   std::optional<std::string> tiers;
+  std::optional<std::string> profile;
   bool json = false;
 };
 
@@ -80,6 +83,18 @@ bool set_tiers(const std::string& spec, const Machine& machine, TierMap& tiers) 
   return false;
 }
 
+// Of a snapshot only the profile that lies in it: one of this machine says nothing about another.
+bool set_places(const TopoOptions& options, Settings& settings) {
+  const EnvironmentReport ignored = settings_from(environ, settings);
+  static_cast<void>(ignored);
+  if (options.root != "/") settings.profile = settings.profile_own = {};
+  if (!options.profile) return true;
+  const SettingsError error = set_profile(settings, *options.profile);
+  if (error.ok()) return true;
+  complain(fmt::format("topo: --profile: {} '{}'; {}", error.problem, error.word, error.expected));
+  return false;
+}
+
 int topo(const TopoOptions& options) {
   if (options.root.empty()) {
     complain("topo: --root: '' is no folder; give the one that holds a machine's sys/ and proc/");
@@ -93,6 +108,9 @@ int topo(const TopoOptions& options) {
   }
   TopoView view;
   view.reading = reading.value();
+  Settings settings;
+  if (!set_places(options, settings)) return exit_usage;
+  view.profile = use_profile(tree, settings, view.reading.machine, "topo");
   const Machine& machine = view.reading.machine;
   view.own = read_process_nodes(tree).value_or(ProcessNodes{}).own;
   view.tiers = assign_tiers(machine, view.own);
@@ -112,6 +130,10 @@ void add_topo(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   verb->add_option("--tiers", options->tiers, "Set the tiers, fastest first: '0,1;2' or '0-1/2'")
       ->type_name("SPEC");
+  verb->add_option("--profile", options->profile,
+                   "Machine profile that cxltier bench saved, or none (default: the saved one)")
+      ->type_name("FILE")
+      ->transform(profile_word);
   verb->callback([options, &exit_code] { exit_code = topo(*options); });
 }
 

@@ -9,6 +9,7 @@
 
 #include "policy/machine.h"
 #include "runtime/os/file_tree.h"
+#include "runtime/topology/machine_profile.h"
 #include "runtime/topology/machine_reader.h"
 
 namespace cxltier {
@@ -23,7 +24,8 @@ struct CxlMemory {
 struct TopoView {
   Reading reading;
   TierMap tiers;
-  NodeSet own;  // nodes that the tiers are seen from; empty: all nodes with CPUs
+  ProfileReading profile;  // applied to reading.machine already, if it is ok
+  NodeSet own;             // nodes that the tiers are seen from; empty: all nodes with CPUs
   // By position in reading.machine.nodes.
   std::vector<std::string> cpu_lists;
   std::vector<std::vector<CxlMemory>> memory_devices;

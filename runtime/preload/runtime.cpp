@@ -19,6 +19,7 @@
 #include "runtime/preload/core_table.h"
 #include "runtime/settings/fixed_text.h"
 #include "runtime/telemetry/process_identity.h"
+#include "runtime/topology/machine_profile.h"
 #include "runtime/topology/machine_reader.h"
 #include "runtime/topology/process_nodes.h"
 #include "runtime/topology/sysfs_text.h"
@@ -135,6 +136,7 @@ bool Runtime::read_tiers() noexcept {
   }
   config_.machine = reading.value().machine;
   config_.settings = settings_;
+  apply_saved_profile();
   read_watermarks();
   config_.vma_budget = vma_budget_of(files_);
   config_.cpus = cpu_count();
@@ -147,6 +149,27 @@ bool Runtime::read_tiers() noexcept {
   policy_.emplace(usable);
   if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
   return config_.tiers.tier_count >= 2;
+}
+
+// What was measured here is better than what firmware says.  A saved profile that does not fit is
+// silent, as `cxltier run` and `topo` say it, unless everything is to be logged or it was named.
+void Runtime::apply_saved_profile() noexcept {
+  const ProfilePlaces places{.named = settings_.profile.data(),
+                             .own = settings_.profile_own.data()};
+  const ProfileReading found = find_profile(files_, places, config_.machine);
+  if (found.ok()) {
+    apply_profile(found.profile, config_.machine);
+    return;
+  }
+  const bool named = *found.path != '\0' && settings_.profile[0] != '\0';
+  const bool refused = found.fault != ProfileFault::absent;
+  if (settings_.log == LogLevel::off || (!named && !refused)) return;
+  if (!named && settings_.log != LogLevel::all) return;
+  std::array<char, 360> line{};
+  FixedText text(line);
+  text << "the machine profile ";
+  text.append_foreign(found.path) << " " << text_of(found.fault);
+  standard_error_.write_line(text.view());
 }
 
 // The order that the user gave, if it fits this machine, else the machine's own.

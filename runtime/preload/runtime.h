@@ -55,6 +55,7 @@ class Runtime final : private TelemetrySink {
   void publish(const TelemetryPage& page) noexcept override;
   void open_telemetry(const char* runtime_folder) noexcept;
   bool read_tiers() noexcept;
+  void apply_saved_profile() noexcept;
   void choose_tiers(const NodeSet& own) noexcept;
   void read_watermarks() noexcept;
   bool probe_calls() noexcept;

@@ -200,6 +200,35 @@ TEST_F(RunVerb, AMissingLibraryIsALineThatNamesThePlaceAndTheProgramRuns) {
   EXPECT_TRUE(holds(outcome.err, "CXLTIER_PRELOAD_PATH")) << outcome.err;
 }
 
+TEST_F(RunVerb, ALibraryThatTheLoaderWouldDieOfIsNotPreloaded) {
+  const Outcome cut = shell("head -c 4096 " CXLTIER_FAKE_PRELOAD
+                            " >$scratch/cut.so\n"
+                            "CXLTIER_PRELOAD_PATH=$scratch/cut.so $cxltier run echo started");
+  EXPECT_EQ(cut.status, 0);
+  EXPECT_EQ(cut.out, "started\n");
+  EXPECT_TRUE(holds(cut.err, "/cut.so is cut short: the program runs untouched")) << cut.err;
+  const Outcome other =
+      shell("CXLTIER_PRELOAD_PATH=$scratch/script $cxltier run bash -c 'echo \"<$LD_PRELOAD>\"'");
+  EXPECT_EQ(other.out, "<>\n");
+  EXPECT_TRUE(holds(other.err, "/script is not a shared library")) << other.err;
+}
+
+TEST_F(RunVerb, AProgramMayBeNamedLikeAnOption) {
+  const Outcome outcome = shell("$cxltier run -- --policy");
+  EXPECT_EQ(outcome.status, 127);
+  EXPECT_TRUE(holds(outcome.err, "'--policy': No such file")) << outcome.err;
+}
+
+TEST_F(RunVerb, WordsThatATerminalWouldObeyAreSpelledOut) {
+  const Outcome outcome = shell("$cxltier run --policy $'\\e[2J' -- true");
+  EXPECT_TRUE(holds(outcome.err, "unknown policy '\\x1b[2J'")) << outcome.err;
+}
+
+TEST_F(RunVerb, HelpIsAVerbToo) {
+  EXPECT_EQ(shell("$cxltier help").out, shell("$cxltier --help").out);
+  EXPECT_EQ(shell("$cxltier help run").out, shell("$cxltier run --help").out);
+}
+
 TEST_F(RunVerb, ALimitForATierThatIsNotHereIsALineAndTheProgramRuns) {
   const Outcome outcome = shell("$cxltier run --tiers 0 --limit tier7=1M -- echo started");
   EXPECT_EQ(outcome.status, 0);
