@@ -305,7 +305,8 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Run a program with its memory placed by cxltier");
-  verb->add_option("--policy", options->policy, "hot-cold (default) or first-touch: observe only")
+  verb->add_option("--policy", options->policy,
+                   "hot-cold (default), balance, capacity, or first-touch: observe only")
       ->take_last();
   verb->add_option("--limit", options->limits, "At most SIZE of memory on a tier: dram=64M")
       ->type_name("TIER=SIZE")

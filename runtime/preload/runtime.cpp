@@ -5,6 +5,7 @@
 #include "runtime/preload/runtime.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,6 +42,13 @@ std::size_t vma_budget_of(FileTree& files) noexcept {
   return std::clamp<std::uint64_t>(map_count / 20, vmas_for_allocator + 2,
                                    vmas_max + vmas_for_allocator) -
          vmas_for_allocator;
+}
+
+// Processors that the process may run on; the controller's thread has its mask.
+std::uint32_t cpu_count() noexcept {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&cpus)));
 }
 
 // Nodes that the process may use and that have memory.
@@ -107,7 +115,7 @@ bool Runtime::prepare() noexcept {
   open_telemetry(runtime_folder_);
   if (!read_tiers() || !probe_calls() || !open_maps()) return give_up(RunState::idle);
   const ControllerSeams seams{*policy_, pages_, smaps_,   numa_maps_, clock_,
-                              files_,   heap_,  process_, *this};
+                              files_,   heap_,  process_, chase_,     *this};
   controller_.emplace(seams, config_, storage_);
   std::array<char, 200> line{};
   FixedText(line) << "watches this process: policy " << name_of(settings_.policy) << ", "
@@ -148,6 +156,7 @@ bool Runtime::read_tiers() noexcept {
   apply_saved_profile();
   read_watermarks();
   config_.vma_budget = vma_budget_of(files_);
+  config_.cpus = cpu_count();
   const ProcessNodes nodes = mine.value_or({});
   const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
   for (Node& node : std::span(config_.machine.nodes).first(config_.machine.node_count)) {

@@ -13,6 +13,7 @@
 #include "runtime/controller/controller.h"
 #include "runtime/os/clock_linux.h"
 #include "runtime/os/file_tree_linux.h"
+#include "runtime/os/latency_chase_linux.h"
 #include "runtime/os/memory_policy_linux.h"
 #include "runtime/os/page_mover_linux.h"
 #include "runtime/os/process_state_linux.h"
@@ -68,6 +69,7 @@ class Runtime final : private TelemetrySink {
   ProcessTextLinux smaps_;
   ProcessTextLinux numa_maps_;
   PageMoverLinux pages_;
+  LatencyChaseLinux chase_;
   ProcessStateLinux process_;
   HeapOfThisProcess heap_;
   TelemetryWriter writer_;

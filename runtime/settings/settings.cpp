@@ -162,8 +162,8 @@ std::optional<Bytes> parse_size(std::string_view text) noexcept {
 
 SettingsError set_policy(Settings& settings, std::string_view text) noexcept {
   const std::optional<PolicyKind> policy = parse_policy(text);
-  if (!policy || !is_ranked_only(*policy))
-    return {text, "unknown policy", "known: first-touch, hot-cold"};
+  if (!policy || !is_offered(*policy))
+    return {text, "unknown policy", "known: first-touch, hot-cold, balance, capacity"};
   settings.policy = *policy;
   return {};
 }

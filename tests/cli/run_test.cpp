@@ -17,7 +17,9 @@ TEST_F(RunVerb, AWrongWordIsNamedWithTheKnownOnesAndTheProgramDoesNotStart) {
     const char* options;
     const char* said;
   } cases[] = {
-      {"--policy turbo", "--policy turbo: unknown policy 'turbo'; known: first-touch, hot-cold"},
+      {"--policy turbo",
+       "--policy turbo: unknown policy 'turbo'; known: first-touch, hot-cold, "
+       "balance, capacity"},
       {"--limit hbm=1G", "unknown tier 'hbm'; known: dram, cxl, tier0 to tier7"},
       {"--limit dram=1Q", "not a size: '1Q'"},
       {"--limit dram", "not a limit: 'dram'; a limit is TIER=SIZE"},
@@ -84,7 +86,7 @@ TEST_F(RunVerb, AWrongVariableIsOneLineAndTheDefault) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(holds(outcome.err,
                     "cxltier: CXLTIER_POLICY=turbo: unknown policy 'turbo'; known: first-touch, "
-                    "hot-cold; using hot-cold\n"))
+                    "hot-cold, balance, capacity; using hot-cold\n"))
       << outcome.err;
   EXPECT_TRUE(holds(outcome.out, "CXLTIER_POLICY=hot-cold\n"));
 

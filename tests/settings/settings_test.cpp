@@ -96,7 +96,7 @@ TEST(SetPolicy, EveryNamedPolicyIsUnderstood) {
   const std::string known = set_policy(settings, "").expected;
   const std::string first_touch(name_of(PolicyKind::first_touch));
   const std::string hot_cold(name_of(PolicyKind::hot_cold));
-  EXPECT_EQ(known, "known: " + first_touch + ", " + hot_cold);
+  EXPECT_EQ(known, "known: " + first_touch + ", " + hot_cold + ", balance, capacity");
 }
 
 TEST(SetLimit, AddsUpOverCallsAndALaterOneReplaces) {
@@ -286,7 +286,7 @@ TEST(SettingsFrom, AWrongValueKeepsTheDefaultAndIsReportedInOneLine) {
 
   EXPECT_STREQ(line.data(),
                "cxltier: CXLTIER_POLICY=turbo: unknown policy 'turbo'; known: first-touch, "
-               "hot-cold; using hot-cold");
+               "hot-cold, balance, capacity; using hot-cold");
   EXPECT_EQ(settings.policy, PolicyKind::hot_cold);
   EXPECT_EQ(settings.start_heap, Bytes{1'048'576}) << "the right ones still count";
 }
