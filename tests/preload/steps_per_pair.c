@@ -15,7 +15,7 @@
 #include "cxltier/alloc.h"
 #include "tests/preload/expect.h"
 
-enum { pairs_few = 500, pairs_many = 1500 };
+enum { pairs_few = 100, pairs_many = 300 };
 
 static void run_pairs(int count) {
   for (int i = 0; i < count; ++i) {
