@@ -277,12 +277,12 @@ kernel_package() { # PATTERN
     done
 }
 
-# What holds the files of kernel package $1: itself, or since 7.1 one package for the image and one
-# for the modules, on which it depends.
+# What holds the files of kernel package $1: itself, or in newer ones the packages on which it
+# depends: image, modules, and what is built in.
 kernel_parts() { # PACKAGE
   local parts
   parts=$(apt-cache "${apt_options[@]}" show "$1" | sed --quiet 's/^Depends: //p' | head -n 1 |
-    grep --only-matching --extended-regexp 'linux-(binary|modules)-[^ ,]+')
+    grep --only-matching --extended-regexp 'linux-(base|binary|modules)-[^ ,]+')
   printf '%s\n' "${parts:-$1}"
 }
 
