@@ -61,11 +61,7 @@ def poison(machine):
     if not have.ram:
         raise Skip(f"{have.name} has no volatile memory")
     with qmp.Monitor() as monitor, events("cxl_poison") as wait:
-        monitor.execute("cxl-inject-poison", path=qmp.device_path(want["name"]), start=PCI = "/sys/bus/pci/devices"
-# Advanced error reporting: offsets of the masks, and the bits of internal errors, which carry the
-# errors of CXL (PCI Express 6.0, 7.8.4).
-CAPABILITY_AER, MASKS = 1, ((0x08, 1 << 22), (0x14, 1 << 14))
-POISON_AT,
+        monitor.execute("cxl-inject-poison", path=qmp.device_path(want["name"]), start=POISON_AT,
                         length=POISON_LENGTH)
         sysfs.write(have.folder / "trigger_poison_list", 1)
         line = wait(rf"dpa=0x{POISON_AT:x}\b")
