@@ -8,6 +8,8 @@ from checks import Failure, Skip, await_true, check, expect
 from region import create, new_memory
 
 USED = 4 << 20
+# Properties that QMP wants as numbers.
+NUMBERS = ("sn", "num-dc-regions")
 
 
 @check("hotplug", changes=True, needs_guest=True)
@@ -21,7 +23,8 @@ def add_use_remove(machine):
     if window is None:
         raise Failure(f"no window holds what is behind {want['bridge']}: one must exist at boot")
     with qmp.Monitor() as monitor:
-        monitor.execute("device_add", **want["plug_option"])
+        monitor.execute("device_add", **{key: int(value, 0) if key in NUMBERS else value
+                                         for key, value in want["plug_option"].items()})
         device = await_true(f"a memory device with serial {want['serial']:#x}",
                             lambda: cxl.device_by_serial(want["serial"]))
         await_true(f"a driver for {device.name}", lambda: (device.folder / "driver").exists())

@@ -14,7 +14,7 @@ from checks import Failure, Skip, check, expect, require
 from region import declared, new_memory, pattern
 
 MIB = 1 << 20
-RANDOM_BYTES = 64 * MIB
+RANDOM_BYTES = 64 * MIB      # over all regions together
 CHUNK = 64 << 10
 MOVED = 4 * MIB
 
@@ -94,14 +94,16 @@ def offline_and_online(machine):
 @check("memory", changes=True)
 def pattern_over_region(machine):
     """First and last page of every block, and 64 MiB at random, hold what is written there."""
-    for name in online_regions():
+    found = online_regions()
+    for name in found:
         node, dax = cxl.target_node(name), cxl.dax_of(name)
         size = sysfs.node_bytes(node)
         cxl.set_blocks(name, "offline")
         cxl.set_dax_driver(dax, "device_dax")
         try:
             length = sysfs.number(cxl.DAX / "devices" / dax / "size")
-            wrong = verify_device(f"/dev/{dax}", length, machine.thorough)
+            todo = chunks(length, RANDOM_BYTES // len(found), machine.thorough)
+            wrong = verify_device(f"/dev/{dax}", length, todo)
         finally:
             with new_memory("online_movable"):
                 cxl.set_dax_driver(dax, "kmem")
@@ -109,10 +111,11 @@ def pattern_over_region(machine):
         cxl.set_blocks(name, "online_movable")
         expect(f"size of node {node}", size, sysfs.node_bytes(node))
         machine.note(f"{name}: " + ("all of it" if machine.thorough else
-                                    f"2 pages of each block, {RANDOM_BYTES // MIB} MiB at random"))
+                                    f"2 pages of each block, "
+                                    f"{RANDOM_BYTES // len(found) // MIB} MiB at random"))
 
 
-def chunks(length, thorough):
+def chunks(length, random_bytes, thorough):
     """(place, bytes) to be written; disjoint."""
     block = sysfs.block_bytes()
     if thorough:
@@ -122,16 +125,15 @@ def chunks(length, thorough):
     free = [place for place in range(0, length, CHUNK)
             if not any(place <= edge < place + CHUNK for edge in edges)]
     generator = random.Random(1)
-    inside = generator.sample(free, min(len(free), RANDOM_BYTES // CHUNK))
+    inside = generator.sample(free, min(len(free), random_bytes // CHUNK))
     return [(place, mmap.PAGESIZE) for place in sorted(edges)] + [(p, CHUNK) for p in inside]
 
 
-def verify_device(path, length, thorough):
+def verify_device(path, length, todo):
     """Writes every chunk before it reads the first, so that two places of one memory show."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         with mmap.mmap(descriptor, length, mmap.MAP_SHARED) as memory:
-            todo = chunks(length, thorough)
             for place, size in todo:
                 memory[place:place + size] = pattern(place, size)
             return [f"{place:#x}" for place, size in todo
