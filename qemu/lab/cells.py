@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One cell of the matrix: a guest of one kernel, firmware and topology, booted once for all checks."""
+"""One cell of the matrix: a guest of one kernel, firmware and topology, booted once for all."""
 import os
 import re
 import shlex

@@ -9,7 +9,7 @@ import re
 PATTERNS = (
     ("panic", r"Kernel panic - not syncing"),
     ("BUG", r"\bBUG: |kernel BUG at |Oops: |general protection fault|Unable to handle kernel"),
-    ("WARN", r"WARNING: (?:CPU: \d+ PID|.* at .*:\d+)"),
+    ("WARN", r"WARNING: (?:CPU: \d+ PID|\S+:\d+ at )"),
     ("lockdep", r"possible (?:recursive|circular) locking|inconsistent lock state|"
                 r"suspicious RCU usage|INFO: .*lock.*dependency detected|held lock freed"),
     ("KASAN", r"BUG: K[A-Z]?(?:A|C|M|FENCE)[A-Z]*: "),

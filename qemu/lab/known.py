@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differences between kernels, firmware and QEMU versions that are known, with their reasons.
 
-They stand in ../known_differences.toml.  A failure that one of them describes becomes `known`, which
-is no failure of the run; one that should have shown up and did not is reported as well.
+They stand in ../known_differences.toml.  A failure that one of them describes becomes `known`,
+which is no failure of the run; one that should have shown up and did not is reported as well.
 """
 import fnmatch
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what suites/run_suites prints, also where it ends in the middle, and the console beside it."""
+"""Reads what suites/run_suites prints, also where it ends early, and the console beside it."""
 import re
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ PASS, FAIL, SKIP, KNOWN, LOST = "pass", "fail", "skip", "known", "lost"
 
 @dataclass
 class Result:
-    """One check: `reason` is why it was skipped, failed or is known to fail; `notes` its evidence."""
+    """One check: `reason` says why it did not pass; `notes` is its evidence."""
     name: str
     status: str
     reason: str = ""

@@ -48,7 +48,8 @@ def overview(by_topology, columns):
     yield "<div class=scroll><table><thead><tr><th>topology</th>"
     yield "".join(f"<th>{text(column)}</th>" for column in columns) + "</tr></thead><tbody>"
     for topology, cells in by_topology.items():
-        yield f"<tr><th scope=row><a href='#t-{text(short(topology))}'>{text(short(topology))}</a></th>"
+        name = text(short(topology))
+        yield f"<tr><th scope=row><a href='#t-{name}'>{name}</a></th>"
         for column in columns:
             cell = next((c for c in cells if column_name(c) == column), None)
             if cell is None:
@@ -110,8 +111,9 @@ def attention(cells):
     yield "<div class=scroll><table class=reasons><tbody>"
     for cell, result in rows:
         yield (f"<tr><td class={result.status}>{SIGNS[result.status]}</td><th scope=row>"
-               f"{text(result.name)}<small>{text(short(cell.topology))} · {text(column_name(cell))}"
-               f"</small></th><td class=why>{text(result.reason)}</td></tr>")
+               f"{text(result.name)}<small>{text(short(cell.topology))} · "
+               f"{text(column_name(cell))}</small></th>"
+               f"<td class=why>{text(result.reason)}</td></tr>")
     yield "</tbody></table></div>"
 
 
@@ -159,7 +161,7 @@ def render(cells, context):
             "<h2>What needs a look</h2>", *attention(cells)]
     for topology, members in by_topology.items():
         body += section(topology, members, columns, numbers)
-    # "</" would end the script that holds the evidence.
-    script = json.dumps(entries).replace("</", "<\\/")
+    # A "<" of a console must not be read as markup.
+    script = json.dumps(entries).replace("<", "\\u003c")
     page = TEMPLATE.read_text(encoding="utf-8")
     return page.replace("@BODY@", "\n".join(body)).replace("@EVIDENCE@", script)

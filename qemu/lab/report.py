@@ -42,7 +42,8 @@ def read_json(path):
 
 def printable(text):
     """XML holds no control characters."""
-    return "".join(c for c in text if c in "\t\n" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd")
+    return "".join(c for c in text
+                   if c in "\t\n" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd")
 
 
 def write_junit(path, cells):

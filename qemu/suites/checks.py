@@ -115,7 +115,7 @@ def outcome_of(one, machine):
     except OSError as error:
         machine.note(f"failed: {error}")
         return False, ""
-    except Exception:  # pylint: disable=broad-except  # a fault of the check is a failure, not an end
+    except Exception:  # pylint: disable=broad-except  # a check's own fault is a failure as well
         machine.note(traceback.format_exc())
         return False, ""
     return True, ""

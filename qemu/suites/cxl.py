@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel's view of CXL: memory devices, root decoders, regions; and how a region is made.
 
-    window (decoder0.N) -> region -> one endpoint decoder (decoderE.I) per device -> DAX device -> node
+    window (decoder0.N) > region > an endpoint decoder (decoderE.I) per device > DAX device > node
 """
 import re
 import uuid
@@ -76,7 +76,8 @@ def device_by_serial(serial):
 def windows():
     found = []
     for folder in by_number(BUS.glob("decoder0.*")):
-        targets = tuple(map(int, filter(None, (sysfs.text(folder / "target_list") or "").split(","))))
+        listed = (sysfs.text(folder / "target_list") or "").split(",")
+        targets = tuple(map(int, filter(None, listed)))
         found.append(Window(folder.name, sysfs.number(folder / "start"),
                             sysfs.number(folder / "size"),
                             sysfs.number(folder / "interleave_ways"),

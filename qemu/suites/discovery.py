@@ -39,8 +39,8 @@ def hypervisor_bit(machine):
     """Where it is visible the kernel refuses to commit CXL regions."""
     if not machine.all("device") and machine.is_guest:
         raise Skip("the topology has no CXL device")
-    require(not hypervisor_visible(), "the CPU shows the hypervisor bit: commits of CXL regions are "
-            "refused; start QEMU with -cpu ...,-hypervisor")
+    require(not hypervisor_visible(), "the CPU shows the hypervisor bit: commits of CXL regions "
+            "are refused; start QEMU with -cpu ...,-hypervisor")
 
 
 @check("discovery")

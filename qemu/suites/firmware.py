@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suite `firmware`: the ACPI tables against the topology, and against what the kernel made of them."""
+"""Suite `firmware`: the ACPI tables against the topology and against the kernel."""
 import acpi
 import cxl
 import sysfs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's log while a check runs, by /dev/kmsg; nothing is seen where that cannot be opened."""
+"""The kernel's log while a check runs, by /dev/kmsg; empty where that cannot be opened."""
 import os
 import re
 

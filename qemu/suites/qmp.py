@@ -20,7 +20,7 @@ class Monitor:
         self.rest = b""
 
     def __enter__(self):
-        # The greeting was sent when QEMU started, and may have been read by an earlier conversation.
+        # The greeting was sent when QEMU started; an earlier conversation may have read it.
         self.execute("qmp_capabilities", may_fail=True)
         return self
 

@@ -70,7 +70,7 @@ def poison(machine):
 
 
 def unmask_internal_errors(machine, address):
-    """Clears the masks that hold back internal errors; firmware may do so, kernels since 6.19 do."""
+    """Clears the masks that hold back internal errors, which firmware or the kernel should do."""
     with open(f"{PCI}/{address}/config", "r+b", buffering=0) as file:
         space = file.read(4096)
         place = 0x100

@@ -42,7 +42,7 @@ def behind(machine, window):
 
 
 def plans(machine, kind):
-    """Every region shape of the topology: each number of ways, with each granularity it can have."""
+    """Every region of the topology: each number of ways, with each granularity it can have."""
     for number, window in enumerate(machine.all("window")):
         columns = [[d for d in column if d[kind]] for column in behind(machine, window)]
         depth, ways = min(map(len, columns), default=0), len(columns)

@@ -34,7 +34,8 @@ def topo(machine):
     require(done.returncode == 0, f"cxltier topo --json ended with {done.returncode}: "
             + done.stderr.strip())
     nodes = {n["id"]: n for n in json.loads(done.stdout)["nodes"] if n.get("total_bytes", 1)}
-    missing = [n for n in sysfs.node_numbers("has_memory") if sysfs.node_bytes(n) and n not in nodes]
+    missing = [n for n in sysfs.node_numbers("has_memory")
+               if sysfs.node_bytes(n) and n not in nodes]
     require(not missing, f"nodes {missing} are not in the output")
     machine.note(" ".join(f"node {i}: tier {n.get('tier')}" for i, n in sorted(nodes.items())))
 
