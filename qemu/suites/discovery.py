@@ -24,6 +24,19 @@ CAUSES = (("efi=nosoftreserve", "memory that firmware reserves for CXL becomes o
           ("initcall_blacklist=cxl", "a CXL driver is kept out"))
 
 
+def need_device(machine):
+    """Ends the check where nothing of CXL is, or is meant to be."""
+    if machine.is_guest and not machine.all("device"):
+        raise Skip("the topology has no CXL device")
+    if not machine.is_guest and not pci_memory() and not cxl.devices():
+        raise Skip("this machine has no CXL memory device")
+
+
+def pci_memory():
+    """Addresses of PCI functions of class CXL memory."""
+    return {path.name for path in PCI.glob("*") if sysfs.number(path / "class") == CLASS_CXL_MEMORY}
+
+
 @check("discovery")
 def kernel_parameters(machine):
     """Nothing on the kernel's command line stands in the way of CXL memory."""
@@ -37,8 +50,7 @@ def kernel_parameters(machine):
 @check("discovery")
 def hypervisor_bit(machine):
     """Where it is visible the kernel refuses to commit CXL regions."""
-    if not machine.all("device") and machine.is_guest:
-        raise Skip("the topology has no CXL device")
+    need_device(machine)
     require(not hypervisor_visible(), "the CPU shows the hypervisor bit: commits of CXL regions "
             "are refused; start QEMU with -cpu ...,-hypervisor")
 
@@ -46,8 +58,7 @@ def hypervisor_bit(machine):
 @check("discovery")
 def drivers(machine):
     """What CXL memory needs is in the kernel."""
-    if machine.is_guest and not machine.all("device"):
-        raise Skip("the topology has no CXL device")
+    need_device(machine)
     missing = [name for name in DRIVERS if not driver_present(name)]
     machine.note("present: " + " ".join(d for d in DRIVERS if d not in missing))
     require(not missing, f"neither loaded nor built in: {' '.join(missing)}")
@@ -91,8 +102,7 @@ def memory_devices(machine):
 @check("discovery")
 def pci_functions(machine):
     """Each PCI function of class CXL memory became a memory device, and no other did."""
-    functions = {path.name for path in PCI.glob("*")
-                 if sysfs.number(path / "class") == CLASS_CXL_MEMORY}
+    functions = pci_memory()
     if not functions and not cxl.devices():
         raise Skip("no PCI function is CXL memory")
     machine.note("functions: " + " ".join(sorted(functions)))

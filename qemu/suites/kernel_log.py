@@ -60,5 +60,5 @@ def demotion_targets():
     for line in Follower(from_start=True).lines():
         match = re.search(r"Demotion targets for Node (\d+): (?:preferred: ([\d,-]+)|null)", line)
         if match:
-            targets[int(match[1])] = match[2] or ""
+            targets[int(match[1])] = (match[2] or "").strip(",")
     return targets

@@ -15,6 +15,7 @@ DEMOTION = Path("/sys/kernel/mm/numa/demotion_enabled")
 BALANCING = Path("/proc/sys/kernel/numa_balancing")
 WEIGHTS = Path("/sys/kernel/mm/mempolicy/weighted_interleave")
 DAMON = Path("/sys/kernel/mm/damon/admin/kdamonds")
+DAMON_STAT = Path("/sys/module/damon_stat/parameters/enabled")
 SCHEDULER = Path("/sys/kernel/debug/sched/numa_balancing")
 CGROUPS = Path("/sys/fs/cgroup")
 SECONDS = 40
@@ -99,7 +100,7 @@ def balancing_modes(machine):
 @check("tiering", changes=True)
 def promotion(machine):
     """In tiering mode, pages of a lower tier that are used come back to DRAM."""
-    node, near = lower_tier()[0], near_node()
+    node, near = lower_tier()[0], sysfs.node_numbers("has_cpu")
     faster = [(SCHEDULER / name, value) for name, value in
               (("scan_delay_ms", 20), ("scan_period_min_ms", 20), ("scan_size_mb", 64),
                ("hot_threshold_ms", 10000)) if (SCHEDULER / name).exists()]
@@ -114,9 +115,9 @@ def promotion(machine):
         end, there = time.monotonic() + SECONDS, 0
         while not there and time.monotonic() < end:
             broken = memory.broken_pages()
-            there = memory.nodes().get(near, 0)
+            there = sum(count for where, count in memory.nodes().items() if where in near)
         promoted = (sysfs.vmstat("pgpromote_success") or 0) - before
-        machine.note(f"{there} of {memory.size // numa.PAGE} pages came to node {near}; the kernel "
+        machine.note(f"{there} of {memory.size // numa.PAGE} pages came to nodes {near}; the kernel "
                      f"counts {promoted} promoted")
         expect("broken pages", [], broken[:8])
         memory.close()
@@ -150,6 +151,18 @@ def damon(machine):
     """DAMON watches this process's addresses, and counts what its scheme looked at."""
     if not DAMON.exists():
         raise Skip("the kernel has no DAMON with a sysfs interface")
+    with contextlib.ExitStack() as stack:
+        if (sysfs.text(DAMON_STAT) or "N") == "Y":
+            machine.note("DAMON_STAT, which wants to be alone, is off meanwhile")
+            stack.enter_context(setting(DAMON_STAT, "N"))
+        tried = watch_self()
+    machine.note(f"{tried} regions looked at")
+    if not tried:
+        raise Failure(f"DAMON looked at nothing within {SECONDS} s")
+
+
+def watch_self():
+    """Runs a kdamond on this process; -> how many regions its scheme looked at."""
     sysfs.write(DAMON / "nr_kdamonds", 1)
     daemon = DAMON / "0"
     try:
@@ -170,8 +183,6 @@ def damon(machine):
             sysfs.write(daemon / "state", "update_schemes_stats")
             tried = sysfs.number(scheme / "stats/nr_tried") or 0
         sysfs.write(daemon / "state", "off")
-        machine.note(f"{tried} regions looked at")
-        if not tried:
-            raise Failure(f"DAMON looked at nothing within {SECONDS} s")
+        return tried
     finally:
         sysfs.write(DAMON / "nr_kdamonds", 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Topologies are read, checked and turned into QEMU's arguments; results of guests are read, also of
-those that died, and compared.  Boots nothing."""
+"""Topologies are read, checked and turned into QEMU's arguments; results of guests, also of
+those that died, are read and compared.  Boots nothing."""
 import json
 import sys
 import tempfile
@@ -92,7 +92,8 @@ class Mistakes(unittest.TestCase):
         self.expect(SMALL.replace("node 0", "node 1"), 1, "where node 0 belongs")
         self.expect(SMALL.replace("cpus=0-1", "cpus=1-2"), 1, "CPUs begin at 1")
         self.expect(SMALL.replace(" cpus=0-1", ""), 1, "no node has CPUs")
-        self.expect("node 0 cpus=0 memory=1G\nnode 1 cpus=1 memory=1G", 0, "socket would span nodes")
+        self.expect("node 0 cpus=0 memory=1G\nnode 1 cpus=1 memory=1G", 0,
+                    "socket would span nodes")
 
     def test_devices_and_ports(self):
         self.expect(SMALL.replace("port=rp0", "port=rp9"), 4, "names 'rp9', which is no port")
