@@ -282,7 +282,7 @@ kernel_package() { # PATTERN
 kernel_parts() { # PACKAGE
   local parts
   parts=$(apt-cache "${apt_options[@]}" show "$1" | sed --quiet 's/^Depends: //p' | head -n 1 |
-    grep --only-matching --extended-regexp 'linux-(base|binary|modules)-[^ ,]+')
+    grep --only-matching --extended-regexp 'linux-(base|binary|modules)-[^ ,]+' || true)
   printf '%s\n' "${parts:-$1}"
 }
 

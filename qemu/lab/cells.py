@@ -92,8 +92,7 @@ def run_guest(cell, settings, planned):
         command = command_of(cell, settings, console)
         cell.command = shlex.join(command).replace(folder, "FOLDER")
         begin = time.monotonic()
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              errors="replace", check=False)
+        done = run_command(command)
         cell.seconds = round(time.monotonic() - begin, 1)
         cell.console = console.read_text(errors="replace") if console.exists() else ""
     if done.returncode == CANNOT_RUN and not cell.console:
@@ -101,6 +100,19 @@ def run_guest(cell, settings, planned):
         return False
     fill(cell, done, planned)
     return True
+
+
+def run_command(command):
+    """-> the ended process; one that runs while we are interrupted may clean up after itself."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace") as process:
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            process.terminate()
+            process.communicate()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def fill(cell, done, planned):

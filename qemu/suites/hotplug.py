@@ -29,7 +29,12 @@ def add_use_remove(machine):
                             lambda: cxl.device_by_serial(want["serial"]))
         await_true(f"a driver for {device.name}", lambda: (device.folder / "driver").exists())
         machine.note(f"added: {device.name} at {device.address}")
+        neighbours = [name for name in cxl.regions() if cxl.dax_of(name)]
+        for name in neighbours:     # so that the node's memory is the new device's alone
+            cxl.set_blocks(name, "offline")
         use(machine, window, want)
+        for name in neighbours:
+            cxl.set_blocks(name, "online_movable")
         monitor.execute("device_del", id=want["name"])
         await_true(f"the end of {device.name}",
                    lambda: cxl.device_by_serial(want["serial"]) is None)

@@ -46,15 +46,13 @@ def has_verb(name, verb):
 
 @check("runtime")
 def doctor(machine):
-    """`cxltier doctor` finds nothing wrong where CXL memory is in use."""
+    """`cxltier doctor` can look at this machine; what it says is evidence."""
     name = program(machine, "cxltier")
     if not has_verb(name, "doctor"):
         raise Skip("this cxltier has no verb doctor")
     done = run([name, "doctor"])
     machine.note("\n".join((done.stdout + done.stderr).splitlines()[:20]))
     require(done.returncode in (0, 1), f"cxltier doctor ended with {done.returncode}")
-    if not cxl.devices():
-        raise Skip("there is no CXL memory")
 
 
 @check("runtime", needs_guest=True)

@@ -117,8 +117,8 @@ def promotion(machine):
             broken = memory.broken_pages()
             there = sum(count for where, count in memory.nodes().items() if where in near)
         promoted = (sysfs.vmstat("pgpromote_success") or 0) - before
-        machine.note(f"{there} of {memory.size // numa.PAGE} pages came to nodes {near}; the kernel "
-                     f"counts {promoted} promoted")
+        machine.note(f"{there} of {memory.size // numa.PAGE} pages came to nodes {near}; the "
+                     f"kernel counts {promoted} promoted")
         expect("broken pages", [], broken[:8])
         memory.close()
     require(there and promoted, f"no page came from node {node} within {SECONDS} s")

@@ -49,6 +49,23 @@ expect_refusal "unknown verb 'biuld'; known: deps build demo test lint bench gue
 expect_refusal "unknown preset 'fast'; known: dev release asan tsan fuzz" \
   "$root/dev" build --preset fast
 expect_refusal "unknown group of packages 'all'; known: build demo test guest" "$root/dev" deps all
+# What `git bisect run` is told: skip a tree that was not built, stop where the usage is wrong.
+expect_status() { # STATUS COMMAND...
+  local status=0 wanted=$1
+  shift
+  "$@" >/dev/null 2>&1 </dev/null || status=$?
+  if ((status == wanted)); then
+    printf 'ok: %s\n' "$*"
+  else
+    printf 'FAILED: %s: status %s, wanted %s\n' "$*" "$status" "$wanted"
+    failures=$((failures + 1))
+  fi
+}
+expect_status 255 "$root/qemu/run" --bisect --nodes 3 -- true
+if command -v qemu-system-x86_64 >/dev/null; then
+  expect_status 125 "$root/qemu/run" --bisect --kernel-tree "$root/qemu" -- true
+fi
+
 # A topology's mistakes are named by line, all at once, before QEMU is looked for.
 wrong=$(mktemp --suffix=.topology)
 trap 'rm -f "$wrong"' EXIT
