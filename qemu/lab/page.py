@@ -57,7 +57,7 @@ def overview(by_topology, columns):
                 continue
             status = worst(cell)
             yield (f"<td class={status}><b>{SIGNS[status]}</b> {text(summary(cell))}"
-                   f"<small>{cell.seconds:.0f} s · {text(cell.release)}</small></td>")
+                   f"<small>{cell.seconds:.0f} s</small></td>")
         yield "</tr>"
     yield "</tbody></table></div>"
 
@@ -102,18 +102,22 @@ def section(topology, cells, columns, numbers):
 
 
 def attention(cells):
-    """Failures and known differences, with their reasons."""
-    rows = [(cell, result) for status in (FAIL, KNOWN) for cell in cells
-            for result in cell.results if result.status == status]
+    """Failures and known differences, with their reasons; the same ones of many guests in one row."""
+    rows = {}
+    for status in (FAIL, KNOWN):
+        for cell in cells:
+            for result in cell.results:
+                if result.status == status:
+                    key = status, result.name, result.reason
+                    rows.setdefault(key, []).append(f"{short(cell.topology)}, {column_name(cell)}")
     if not rows:
         yield "<p>No check failed, and none differs from what is expected.</p>"
         return
     yield "<div class=scroll><table class=reasons><tbody>"
-    for cell, result in rows:
-        yield (f"<tr><td class={result.status}>{SIGNS[result.status]}</td><th scope=row>"
-               f"{text(result.name)}<small>{text(short(cell.topology))} · "
-               f"{text(column_name(cell))}</small></th>"
-               f"<td class=why>{text(result.reason)}</td></tr>")
+    for (status, name, reason), where in rows.items():
+        places = "".join(f"<small>{text(place)}</small>" for place in where)
+        yield (f"<tr><td class={status}>{SIGNS[status]}</td><th scope=row>{text(name)}{places}</th>"
+               f"<td class=why>{text(reason)}</td></tr>")
     yield "</tbody></table></div>"
 
 
