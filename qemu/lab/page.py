@@ -102,7 +102,7 @@ def section(topology, cells, columns, numbers):
 
 
 def attention(cells):
-    """Failures and known differences, with their reasons; the same ones of many guests in one row."""
+    """Failures and known differences, with reasons; the same one of many guests is one row."""
     rows = {}
     for status in (FAIL, KNOWN):
         for cell in cells:
