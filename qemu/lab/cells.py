@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 import tempfile
 import time
@@ -105,11 +106,12 @@ def run_guest(cell, settings, planned):
 def run_command(command):
     """-> the ended process; one that runs while we are interrupted may clean up after itself."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace") as process:
+                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          process_group=0) as process:
         try:
             output, errors = process.communicate()
         except BaseException:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
             process.communicate()
             raise
     return subprocess.CompletedProcess(command, process.returncode, output, errors)

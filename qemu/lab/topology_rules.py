@@ -9,6 +9,8 @@ from topology import Fault, GIB, MIB, TopologyError, parse
 GRANULE = 256 * MIB
 # QEMU 10.0 builds what a switch needs on the bus numbers that follow its bridge's.
 BUS_GAP = 8
+# Address bits 8 to 14 (CXL 3.1, 8.2.4.20.1).
+SPAN_MAX = 1 << 15
 MAY_BE_ALLOWED = ("window-size", "serial-unique", "region-granularity")
 
 
@@ -244,6 +246,10 @@ def regions(topology):
         if len(region.devices) not in (1, 2, 4, 8, 16) or len(region.devices) % len(window.targets):
             yield Fault(region.line, f"{len(region.devices)} devices on a window of "
                         f"{len(window.targets)} targets", "a power of two, and a multiple of those")
+        if len(region.devices) > 1 and len(region.devices) * region.granularity > SPAN_MAX:
+            yield Fault(region.line, f"{len(region.devices)} ways of {spell(region.granularity)}",
+                        f"ways times granularity is at most {spell(SPAN_MAX)}: decoders of devices "
+                        "select by address bits 8 to 14")
         if len({getattr(device, region.type) for device in devices}) > 1:
             yield Fault(region.line, f"devices with different {region.type}=",
                         "an interleaved region takes the same from each")

@@ -16,6 +16,8 @@ import sysfs
 from checks import Failure, Skip, check, expect, require
 
 GRANULARITIES = tuple(256 << i for i in range(7))
+# Decoders of devices select by address bits 8 to 14 (CXL 3.1, 8.2.4.20.1): ways times granularity.
+SPAN_MAX = 1 << 15
 MIB = 1 << 20
 AUTO_ONLINE = sysfs.MEMORY / "auto_online_blocks"
 # The oldest cxl-cli that makes regions of volatile memory on kernels from 6.12; 76.1 makes none.
@@ -54,7 +56,7 @@ def plans(machine, kind):
             if len({d[kind] for d in chosen}) != 1:
                 continue
             sizes = GRANULARITIES if ways == 1 and per_target > 1 else (window["granularity"],)
-            for granularity in sizes:
+            for granularity in (g for g in sizes if g * len(chosen) <= SPAN_MAX):
                 yield cxl.Plan(number, tuple(d["serial"] for d in chosen),
                                chosen[0][kind] * len(chosen), granularity, kind)
 
