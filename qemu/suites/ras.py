@@ -19,7 +19,7 @@ PCI = "/sys/bus/pci/devices"
 # errors of CXL (PCI Express 6.0, 7.8.4).
 CAPABILITY_AER, MASKS = 1, ((0x08, 1 << 22), (0x14, 1 << 14))
 POISON_AT, POISON_LENGTH = 0x10000, 0x40
-SECONDS = 20
+SECONDS = 10
 
 
 def target(machine):
@@ -58,7 +58,7 @@ def events(name):
 def poison(machine):
     """A poisoned range stands in the list that the device gives."""
     want, have = target(machine)
-    if not have.ram:
+    if not want["ram"]:
         raise Skip(f"{have.name} has no volatile memory")
     with qmp.Monitor() as monitor, events("cxl_poison") as wait:
         monitor.execute("cxl-inject-poison", path=qmp.device_path(want["name"]), start=POISON_AT,

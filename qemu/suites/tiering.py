@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suite `tiering`: what the kernel itself does with slow nodes: demotion, promotion, weights."""
 import contextlib
+import errno
 import os
 import time
 from pathlib import Path
@@ -142,8 +143,19 @@ def weighted_interleave(machine):
     pages = 8 * MIB // numa.PAGE
     require(abs(found.get(near, 0) - pages * 3 // 4) <= 4,
             f"{found} of {pages} pages, three quarters belong on node {near}")
-    if automatic is not None:
-        sysfs.write(WEIGHTS / "auto", automatic)
+    restore_automatic(machine, automatic)
+
+
+def restore_automatic(machine, value):
+    """Written weights end the automatic ones, which come back only where bandwidths are known."""
+    if value is None:
+        return
+    try:
+        sysfs.write(WEIGHTS / "auto", value)
+    except OSError as error:
+        if error.errno != errno.ENODEV:
+            raise
+        machine.note("automatic weights cannot be had back: the kernel knows no bandwidths here")
 
 
 @check("tiering", changes=True)
