@@ -21,6 +21,8 @@ clean_up() {
   wait 2>/dev/null || true
   if [[ -n $terminal ]]; then stty "$terminal" <&0 2>/dev/null || true; fi
   if [[ -n $run ]]; then rm -rf "$run"; fi
+  # Sockets did not exist before; a QEMU that was killed leaves its own.
+  rm -f ${qmp:+"$qmp"} ${gdb:+"$gdb"}
   if [[ -n $unfinished ]]; then rm -rf "$unfinished"; fi
 }
 
