@@ -50,6 +50,7 @@ class Settings:
     append: str = ""
     programs: str = ""
     thorough: bool = False
+    destructive: bool = False      # on this machine; a guest may always be changed
     timeout: int = 900
     launcher: str = ""
 
@@ -166,6 +167,7 @@ def run_host(settings):
     cell = Cell(os.uname().release, firmware_name(), "host", release=os.uname().release)
     command = [str(RUN_SUITES)]
     command += ["--thorough"] if settings.thorough else []
+    command += ["--destructive"] if settings.destructive else []
     command += ["--programs", settings.programs] if settings.programs else []
     command += list(settings.suites) or ["boot", "discovery", "firmware", "region", "memory"]
     cell.command, begin = shlex.join(command), time.monotonic()

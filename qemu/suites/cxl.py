@@ -93,6 +93,14 @@ def endpoint_of(device):
     return None
 
 
+def in_use(device):
+    """Whether any decoder of a memory device holds a part of it."""
+    endpoint = endpoint_of(device)
+    return endpoint is None or any(
+        sysfs.number(folder / "dpa_size")
+        for folder in BUS.glob(f"decoder{endpoint[len('endpoint'):]}.*"))
+
+
 def regions():
     """Names of all regions, in their order."""
     return [folder.name for folder in by_number(BUS.glob("region[0-9]*"))]
