@@ -104,11 +104,11 @@ void report_plain(const Platform& platform, const PlainRange& plain, Diagnosis& 
 Diagnosis check_firmware(const Platform& platform) {
   if (platform.acpi.cedt) return judge_cedt(*platform.acpi.cedt);
   if (const auto why = needs_root(platform, cedt_file)) return judge_windows(platform, *why);
-  if (platform.cxl.source == CxlSource::listing) {
-    return judge_windows(platform, "no table here; from the output of 'cxl list'");
-  }
-  if (!platform.acpi.folder_exists) {
-    return judge_windows(platform, "no ACPI tables can be read here");
+  // A folder with other tables proves that there is no CEDT; an empty one proves nothing.
+  if (platform.acpi.names.empty()) {
+    return judge_windows(platform, platform.cxl.source == CxlSource::listing
+                                       ? "no tables here; from the output of 'cxl list'"
+                                       : "no ACPI tables can be read here");
   }
   Diagnosis found;
   found.problem(CheckState::fail, "firmware publishes no CXL: there is no CEDT table");

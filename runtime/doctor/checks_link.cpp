@@ -10,7 +10,7 @@ namespace cxltier {
 namespace {
 
 // CXL's own rate from the first version on; a device that cannot do it runs in a degraded mode
-// (CXL 3.1, 6.4).
+// (CXL 3.1, chapter 6).
 constexpr double native_speed = 32;
 
 std::string gigabytes(const PciLink& link) {
@@ -85,7 +85,7 @@ Diagnosis check_link(const Platform& platform) {
           CheckState::warn,
           fmt::format("{} can do no more than {}, below CXL's own 32 GT/s: at most {}",
                       function.address, link_text(function.maximum), gigabytes(function.maximum)));
-      found.reference = "CXL 3.1, 6.4";
+      found.reference = "CXL 3.1, chapter 6";
       found.fix(
           "check whether the device is meant to be that slow: a bifurcated card or an old "
           "firmware shows a lower maximum");

@@ -73,14 +73,14 @@ void judge_blocks(const Platform& platform, const DaxInstance& dax, Diagnosis& f
   const std::string text =
       fmt::format("{}: {} of {} blocks are online", dax.name, count.online, count.total);
   if (stays_off) {
-    found.problem(CheckState::warn,
-                  text + ", which is well as long as they would join a wrong node");
-    found.fix("leave them offline until the check 'node' is ok");
-  } else {
-    found.problem(CheckState::fail, text);
-    found.fix(fmt::format("daxctl online-memory {}", dax.name));
-    found.fix("for every boot: memhp_default_state=online_movable on the kernel command line");
+    if (found.state == CheckState::ok) {
+      found = skipped(text + ", and should stay so: see the check 'node'");
+    }
+    return;
   }
+  found.problem(CheckState::fail, text);
+  found.fix(fmt::format("daxctl online-memory {}", dax.name));
+  found.fix("for every boot: memhp_default_state=online_movable on the kernel command line");
   found.show(count.first_offline.empty()
                  ? std::string("daxctl list")
                  : fmt::format("sys/devices/system/memory/{}/state", count.first_offline),

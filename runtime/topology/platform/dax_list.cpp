@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks sys/bus/dax/devices.
+// Walks sys/bus/dax/devices and reads origins off the paths of the device tree.
 #include "runtime/topology/platform/dax_list.h"
 
 namespace cxltier {
