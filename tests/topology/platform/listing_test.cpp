@@ -59,11 +59,11 @@ TEST(CxlListing, ValuesThatNoDeviceHasAreUnknown) {
 // -u turns numbers into words, and the top into an object.
 TEST(CxlListing, ReadsTheHumanForm) {
   const CxlBus bus = parse_cxl_listing(
-      R"({"memdev": "mem0", "ram_size": "16.00 GiB (17.18 GB)", "serial": "0x31",
-          "host": "0000:0d:00.0"})");
+      R"x({"memdev": "mem0", "ram_size": "16.00 GiB (17.18 GB)", "serial": "0x31",
+          "host": "0000:0d:00.0"})x");
   ASSERT_EQ(bus.memories.size(), 1u);
-EXPECT_EQ(bus.memories[0].ram_size, 16 * gib);
-EXPECT_EQ(bus.memories[0].serial, 0x31u);
+  EXPECT_EQ(bus.memories[0].ram_size, 16 * gib);
+  EXPECT_EQ(bus.memories[0].serial, 0x31u);
 }
 
 // With -vvv a region's mappings name devices, and everything hangs below its port.
