@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int depth_max = 32;
+constexpr std::uint64_t ways_max = 16;
 constexpr std::int64_t celsius_min = -60;  // below it no card works: "not implemented" reads as -95
 constexpr std::int64_t celsius_max = 200;
 
@@ -220,9 +221,13 @@ void ListingReader::take_mapping(const Json& json, const Holder& holder) {
   const auto region =
       std::find_if(bus_.regions.begin(), bus_.regions.end(),
                    [&](const CxlRegion& candidate) { return candidate.name == holder.region; });
-  if (region == bus_.regions.end()) return;
-  region->targets.push_back(text_of(json, "decoder"));
-  region->memories.push_back(text_of(json, "memdev"));
+  // The listing is not in the order of interleaving.
+  const std::uint64_t position = number_of(json, "position").value_or(ways_max);
+  if (region == bus_.regions.end() || position >= ways_max) return;
+  region->targets.resize(std::max<std::size_t>(region->targets.size(), position + 1));
+  region->memories.resize(region->targets.size());
+  region->targets[position] = text_of(json, "decoder");
+  region->memories[position] = text_of(json, "memdev");
 }
 
 std::string ListingReader::window_of(const CxlRegion& region) const {
