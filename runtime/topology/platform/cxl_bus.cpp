@@ -85,7 +85,7 @@ void CxlBusReader::read_decoder(const std::string& name) {
   }
   decoder.has_ram = files_.flag(at(name, "cap_ram")).value_or(false);
   decoder.has_pmem = files_.flag(at(name, "cap_pmem")).value_or(false);
-  decoder.can_create_ram = files_.value(at(name, "create_ram_region")).has_value();
+  decoder.next_region = value(name, "create_ram_region");
   decoder.qos_class = files_.signed_number(at(name, "qos_class"));
   decoder.mode = value(name, "mode");
   decoder.dpa_size = files_.number(at(name, "dpa_size"));

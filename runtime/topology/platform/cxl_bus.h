@@ -32,7 +32,8 @@ struct CxlDecoder {
   std::vector<std::string> targets;  // dport ids, in interleave order
   bool has_ram = false;              // a root decoder: may hold volatile memory
   bool has_pmem = false;
-  bool can_create_ram = false;  // the kernel offers create_ram_region
+  // The name that the next region will have, as create_ram_region says; empty: none can be made.
+  std::string next_region;
   std::optional<std::int64_t> qos_class;
   std::string mode;  // of an endpoint decoder: "ram", "pmem", "none"
   std::optional<std::uint64_t> dpa_size;

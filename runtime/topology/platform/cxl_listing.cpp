@@ -194,7 +194,6 @@ void ListingReader::take_decoder(const Json& json, const Holder& holder) {
   decoder.region = text_of(json, "region");
   decoder.has_ram = flag_of(json, "volatile_capable").value_or(false);
   decoder.has_pmem = flag_of(json, "pmem_capable").value_or(false);
-  decoder.can_create_ram = is_root && decoder.has_ram;
   decoder.qos_class = signed_of(json, "qos_class");
   decoder.mode = text_of(json, "mode");
   decoder.dpa_size = number_of(json, "dpa_size");
