@@ -7,15 +7,15 @@
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/cli/kernel_log.h"
+#include "runtime/cli/machine_source.h"
 #include "runtime/cli/verb.h"
 #include "runtime/doctor/report.h"
-#include "runtime/os/file_tree_linux.h"
 
 namespace cxltier {
 namespace {
@@ -23,42 +23,31 @@ namespace {
 constexpr int exit_blind = 3;
 
 struct DoctorOptions {
-  std::string root = "/";
+  SourceOptions source;
   std::string junit;
   bool json = false;
   bool all = false;
 };
 
-// True if the whole text reached the file.
-bool write_file(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  const bool written =
-      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (!written || !closed) {
-    complain(fmt::format("doctor: --junit: cannot write {}: {}", path, std::strerror(errno)));
-  }
-  return written && closed;
-}
-
 int doctor(const DoctorOptions& options) {
-  if (options.root.empty()) {
-    complain("doctor: --root: '' is no folder; give the one that holds a machine's sys/ and proc/");
-    return exit_usage;
-  }
-  FileTreeLinux tree(options.root.c_str());
-  const bool is_snapshot = options.root != "/";
+  std::optional<MachineSource> source = MachineSource::open(options.source, "doctor");
+  if (!source) return exit_usage;
+  const bool is_snapshot = source->is_snapshot();
   const Platform platform =
-      read_platform(tree, {is_snapshot, is_snapshot ? std::string() : read_kernel_log()});
+      read_platform(source->tree(), {is_snapshot, is_snapshot ? std::string() : read_kernel_log()});
   const DoctorReport report = diagnose(platform);
   if (report.is_blind) {
-    complain(fmt::format("doctor: nothing to look at below {}: {}", options.root,
+    complain(fmt::format("doctor: nothing to look at below {}: {}", options.source.root,
                          is_snapshot
                              ? "give --root the folder that holds a machine's sys/ and proc/"
                              : "is sysfs mounted?"));
     return exit_blind;
   }
-  if (!options.junit.empty() && !write_file(options.junit, junit_of(report))) return exit_failed;
+  if (!options.junit.empty() && !write_whole_file(options.junit, junit_of(report))) {
+    complain(
+        fmt::format("doctor: --junit: cannot write {}: {}", options.junit, std::strerror(errno)));
+    return exit_failed;
+  }
   const std::string text =
       options.json ? json_of(report)
                    : text_of(report, options.all ? Detail::everything : Detail::problems);
@@ -75,8 +64,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   verb->add_flag("--json", options->json, "Print JSON instead of text");
   verb->add_flag("--all", options->all, "Print the evidence of every check, and those skipped");
   verb->add_option("--junit", options->junit, "Write JUnit XML to FILE as well")->type_name("FILE");
-  verb->add_option("--root", options->root, "Look at a snapshot instead of this machine")
-      ->type_name("DIR");
+  add_source_options(*verb, options->source);
   verb->callback([options, &exit_code] { exit_code = doctor(*options); });
 }
 

@@ -27,15 +27,6 @@ std::string tier_text(TierIndex tier) {
   return tier == tier_none ? "-" : fmt::format("{}", index_of(tier));
 }
 
-// Control characters of a name would reach the terminal.
-std::string printable(const std::string& text) {
-  std::string safe = text;
-  for (char& c : safe) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return safe;
-}
-
 std::string clause_of(const Finding& finding) {
   std::string text = text_of(finding.kind);
   if (const std::size_t at = text.find('%'); at != std::string::npos) {
@@ -94,17 +85,6 @@ void append_distances(const Machine& machine, std::string& out) {
   }
 }
 
-void append_devices(const TopoView& view, std::string& out) {
-  const Machine& machine = view.reading.machine;
-  for (std::size_t i = 0; i < machine.node_count; ++i) {
-    for (const CxlMemory& device : view.memory_devices[i]) {
-      out +=
-          fmt::format("node {}: {} serial {} in {}\n", index_of(machine.nodes[i].id),
-                      printable(device.name), printable(device.serial), printable(device.region));
-    }
-  }
-}
-
 bool is_same_note(const Finding& a, const Finding& b) {
   return a.kind == b.kind && a.value == b.value && a.node != node_none && b.node != node_none;
 }
@@ -140,7 +120,7 @@ std::string table_of(const TopoView& view) {
   append_nodes(view, out);
   out += '\n';
   append_distances(view.reading.machine, out);
-  append_devices(view, out);
+  out += devices_text(view);
   append_notes(view.reading.findings, out);
   return out;
 }

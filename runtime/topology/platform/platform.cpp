@@ -105,7 +105,7 @@ Platform read_platform(FileTree& tree, const PlatformOptions& options) {
   platform.acpi = read_acpi(files);
   read_acpi_devices(files, platform);
   read_cxl(files, platform);
-  read_blocks(files, platform);
+  if (!options.skips_blocks) read_blocks(files, platform);
   if (const std::optional<std::string> iomem = files.whole("proc/iomem")) {
     platform.iomem = parse_iomem(*iomem);
     if (platform.iomem->is_hidden) files.note_closed("proc/iomem");

@@ -65,6 +65,8 @@ struct Platform {
 struct PlatformOptions {
   bool is_snapshot = false;
   std::string kernel_log;  // of this machine; a snapshot brings its own
+  // A large machine has ten thousand memory blocks, and who only shows it needs none.
+  bool skips_blocks = false;
 };
 
 [[nodiscard]] Platform read_platform(FileTree& tree, const PlatformOptions& options);
