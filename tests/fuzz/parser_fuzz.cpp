@@ -6,8 +6,10 @@
 // are no longer than what the bytes can hold.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "policy/check.h"
 #include "runtime/topology/acpi/cedt.h"
@@ -15,10 +17,12 @@
 #include "runtime/topology/acpi/slit.h"
 #include "runtime/topology/acpi/srat.h"
 #include "runtime/topology/platform/cxl_listing.h"
+#include "runtime/topology/platform/imported_text.h"
 #include "runtime/topology/platform/iomem.h"
 #include "runtime/topology/platform/kernel_facts.h"
 #include "runtime/topology/platform/memory_blocks.h"
 #include "runtime/topology/platform/pci_config.h"
+#include "runtime/topology/platform/tar_file.h"
 
 namespace cxltier {
 namespace {
@@ -92,6 +96,17 @@ void check_faults(const acpi::Faults& faults, Bytes bytes) {
   CXLTIER_CHECK(!blocks || blocks->size > 0);
   static_cast<void>(parse_kernel_config(text_of(bytes)));
   static_cast<void>(parse_kernel_version(text_of(bytes)));
+}
+
+[[maybe_unused]] void fuzz_archive(Bytes bytes) {
+  StoredTree tree;
+  if (std::optional<StoredTree> read = read_tar(text_of(bytes))) tree = std::move(*read);
+  static_cast<void>(import_text(text_of(bytes), tree));
+  for (const auto& [name, target] : tree.links) {
+    static_cast<void>(tree.resolved(name + "/x", StoredTree::Last::follow));
+  }
+  const std::optional<StoredTree> again = read_tar(write_tar(tree, "top"));
+  CXLTIER_CHECK(tree.files.empty() || again);
 }
 
 }  // namespace
