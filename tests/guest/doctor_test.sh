@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# In a guest: `cxltier doctor` finds nothing wrong with a working machine, names the missing region once it is
-# taken away, and is content again after the fix that it printed.  doctor_test.sh COMMAND
+# In a guest: `cxltier doctor` finds nothing wrong with a working machine, names the missing
+# region once it is taken away, and is content after the fix that it printed.
+# doctor_test.sh COMMAND
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -38,7 +39,7 @@ expect 'its exit status' 0 "$(status_of "$cxltier" doctor)"
 expect 'an archive of it' 0 "$(status_of "$cxltier" collect /tmp/machine.tar)"
 expect 'what the archive says' 0 "$(status_of "$cxltier" doctor --from /tmp/machine.tar)"
 
-# Booted with memhp_default_state=online_movable: in zone Normal the kernel's own pages may refuse to leave.
+# Booted with memhp_default_state=online_movable: in zone Normal the kernel's own pages may stay.
 expect 'undo' 0 "$(status_of "$cxltier" provision --undo)"
 expect 'failures without a region' region "$(failed_checks)"
 expect 'exit status without a region' 1 "$(status_of "$cxltier" doctor)"
