@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "policy/admission.h"
+#include "policy/leaf_map.h"
 
 namespace cxltier {
 namespace {

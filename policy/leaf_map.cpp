@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
-#include "policy/admission.h"
 #include "policy/check.h"
 
 namespace cxltier {
@@ -51,6 +51,18 @@ Rate mean_of(Rate a, std::uint64_t pages_a, Rate b, std::uint64_t pages_b) {
   return rate_of((linear_of(a) * share + linear_of(b) * ((1u << 20) - share)) >> 20);
 }
 
+std::uint64_t end_of(const Extent& extent) { return extent.first_page.value + extent.page_count; }
+
+// What a leaf of `from` hands to an extent that it overlaps in part.
+Leaf part_of(const Leaf& leaf, const Extent& from, const Extent& of) {
+  const std::uint64_t begin = std::max(from.first_page.value, of.first_page.value);
+  const std::uint64_t overlap = std::min(end_of(from), end_of(of)) - begin;
+  // At least one page, or the history would be lost with the pages that are gone for now.
+  const std::uint64_t pages = leaf.pages * overlap / from.page_count;
+  const auto kept = static_cast<std::uint32_t>(std::max<std::uint64_t>(pages, 1));
+  return split(leaf, std::min(kept, leaf.pages)).first;
+}
+
 }  // namespace
 
 const char* text_of(Verdict verdict) noexcept {
@@ -72,6 +84,18 @@ void observe_leaf(Leaf& leaf, Rate seen, Rate written, const Fading& fading) noe
   leaf.rate_short = blend(leaf.rate_short, seen, retained_over(leaf.scans, fading.short_retained));
   leaf.rate_long = blend(leaf.rate_long, seen, keep_long);
   leaf.rate_write = blend(leaf.rate_write, written, keep_long);
+}
+
+void note_touch(Leaf& leaf, Touch seen) noexcept {
+  const int steady = seen == Touch::some ? leaf.steady + 1 : leaf.steady - int{steady_loss};
+  leaf.steady = static_cast<std::uint16_t>(std::clamp<int>(steady, 0, steady_max)) & 0x1f;
+  if (leaf.steady == steady_max) leaf.is_steady = 1;
+  if (leaf.steady == 0) leaf.is_steady = 0;
+}
+
+std::uint32_t hidden_pages(const Leaf& leaf) noexcept {
+  const bool is_small = leaf.pages <= steady_leaf_pages_max;
+  return is_small && leaf.is_steady != 0 ? leaf.pages / hidden_pages_divisor : 0;
 }
 
 void place_leaf(Leaf& leaf, const Residence& resident, std::uint16_t call_site) noexcept {
@@ -121,6 +145,13 @@ void shift_leaf(Leaf& leaf, TierIndex to, std::uint32_t moved) noexcept {
   place_leaf(leaf, resident, 0);
 }
 
+Nanoseconds backoff_of(Nanoseconds base, std::uint8_t exponent) noexcept {
+  constexpr std::uint64_t longest = std::numeric_limits<std::uint64_t>::max();
+  if (base.count == 0) return base;
+  if (exponent >= 64 || base.count > longest >> exponent) return {longest};
+  return {base.count << exponent};
+}
+
 void note_move(Leaf& leaf, Direction direction, Nanoseconds now, Nanoseconds base,
                std::uint8_t reversals_max) noexcept {
   const auto last = static_cast<Direction>(leaf.last_move);
@@ -153,6 +184,9 @@ Leaf merged(const Leaf& a, const Leaf& b) noexcept {
   leaf.scans = std::min(a.scans, b.scans) & 0xf;
   leaf.reversals = std::max(a.reversals, b.reversals) & 0xf;
   leaf.epochs = std::min(a.epochs, b.epochs);
+  leaf.wish = std::max<std::uint16_t>(a.wish, b.wish) & 0xf;
+  leaf.steady = std::min<std::uint16_t>(a.steady, b.steady) & 0x1f;
+  leaf.is_steady = a.is_steady & b.is_steady;
   if (a.pattern != b.pattern) leaf.pattern = static_cast<std::uint8_t>(Pattern::unknown);
   Residence resident{};
   for (std::size_t t = 0; t < tiers_max; ++t) resident[t] = pages_on(a, t) + pages_on(b, t);
@@ -183,6 +217,34 @@ bool is_valid(std::span<const Leaf> leaves) noexcept {
     const bool is_cold = leaf.rate_short.code == 0 && leaf.rate_long.code == 0;
     return leaf.tier < tiers_max && leaf.other < tiers_max && (leaf.pages > 0 || is_cold);
   });
+}
+
+bool is_valid(std::span<const Extent> extents) noexcept {
+  std::uint64_t free_from = 0;
+  return std::ranges::all_of(extents, [&free_from](const Extent& extent) {
+    const bool is_apart = extent.page_count > 0 && extent.first_page.value >= free_from;
+    free_from = end_of(extent);
+    return is_apart;
+  });
+}
+
+void carry_leaves(std::span<const Extent> before, std::span<const Leaf> leaves,
+                  std::span<const Extent> after, std::span<Leaf> out) noexcept {
+  CXLTIER_CHECK(before.size() == leaves.size() && after.size() == out.size());
+  CXLTIER_CHECK_SLOW(is_valid(before) && is_valid(after));
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    while (at < before.size() && end_of(before[at]) <= after[i].first_page.value) ++at;
+    out[i] = Leaf{};
+    if (at < before.size() && before[at] == after[i]) {
+      out[i] = leaves[at];
+      continue;
+    }
+    for (std::size_t b = at; b < before.size(); ++b) {
+      if (before[b].first_page.value >= end_of(after[i])) break;
+      out[i] = merged(out[i], part_of(leaves[b], before[b], after[i]));
+    }
+  }
 }
 
 }  // namespace cxltier

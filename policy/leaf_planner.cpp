@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "policy/admission.h"
 #include "policy/check.h"
 #include "policy/interleave.h"
 
@@ -127,7 +126,7 @@ class Draft {
   enum class Why : std::uint8_t { rank, share };
 
   static void say(Leaf& leaf, Verdict verdict) {
-    leaf.verdict = static_cast<std::uint8_t>(verdict);
+    leaf.verdict = static_cast<std::uint8_t>(verdict) & 0x1f;
   }
   [[nodiscard]] bool is_full() const { return result_.moves == memory_.moves.size(); }
   [[nodiscard]] std::span<LeafChoice> half(std::size_t index) const {

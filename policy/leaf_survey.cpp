@@ -17,26 +17,34 @@ constexpr std::uint32_t weight_one_16 = 16;
 
 void take_sample(Leaf& leaf, const LeafSample& sample, const SurveyInput& input,
                  const Fading& fading) {
+  if (sample.touched == touched_unknown) return;
   const bool is_bits = input.kind == SampleKind::bits;
+  note_touch(leaf, sample.touched > 0 ? Touch::some : Touch::none);
+  const std::uint32_t hidden = is_bits ? hidden_pages(leaf) : 0;
   const auto rate = [&](std::uint32_t count) {
     return is_bits ? rate_of_bits(count, leaf.pages, input.window)
                    : rate_of_events(count, leaf.pages, input.window);
   };
-  observe_leaf(leaf, rate(sample.touched), rate(sample.written), fading);
+  observe_leaf(leaf, rate(sample.touched + hidden), rate(sample.written), fading);
   const Pattern pattern = pattern_of(sample.steps, std::min(sample.steps_near, sample.steps));
   if (pattern != Pattern::unknown) leaf.pattern = static_cast<std::uint8_t>(pattern) & 3;
 }
 
+// The slowest tier that holds pages of it.
+std::uint8_t slowest_of(const Leaf& leaf) {
+  return leaf.away != 0 ? std::max<std::uint8_t>(leaf.tier, leaf.other) : leaf.tier;
+}
+
 void note_wish(Leaf& leaf, Rate value, const std::array<Rate, tiers_max>& earned_from) {
-  for (std::uint8_t tier = 0; tier < leaf.tier; ++tier) {
+  for (std::uint8_t tier = 0; tier < slowest_of(leaf); ++tier) {
     if (value < earned_from[tier]) continue;
     leaf.epochs = leaf.wish > tier ? std::uint8_t{1}
                                    : static_cast<std::uint8_t>(leaf.epochs + (leaf.epochs < 0xff));
-    leaf.wish = tier;
+    leaf.wish = tier & 0xf;
     return;
   }
   leaf.epochs = 0;
-  leaf.wish = 0xff;
+  leaf.wish = wish_own;
 }
 
 // Adds to the guard's account what a recent move still earns or costs.
@@ -80,8 +88,8 @@ void count_warm(Leaf& leaf, const SurveyInput& input, const Parameters& paramete
     survey.mass[leaf.tier] += mass - there;
   }
   const bool is_seen = input.coverage == Coverage::all_seen;
-  if (leaf.tier != 0 && is_seen) note_wish(leaf, code, input.earned_from);
-  if (leaf.wish < leaf.tier) ++survey.wishes;
+  if (slowest_of(leaf) != 0 && is_seen) note_wish(leaf, code, input.earned_from);
+  if (leaf.wish < slowest_of(leaf)) ++survey.wishes;
   if (leaf.last_move != 0) note_recent(leaf, mass, input, parameters, survey);
 }
 
@@ -117,13 +125,14 @@ Survey survey_leaves(std::span<Leaf> leaves, const SurveyInput& input,
       continue;
     } else if (fades) {
       fade(leaf, fading);
+      note_touch(leaf, Touch::none);
     }
     count_pages(leaf, survey);
     if (!is_cold(leaf)) {
       count_warm(leaf, input, parameters, survey);
     } else {
       leaf.epochs = 0;
-      leaf.wish = 0xff;
+      leaf.wish = wish_own;
     }
   }
   CXLTIER_CHECK_DEBUG(next == input.samples.size());

@@ -29,10 +29,13 @@ enum class SampleKind : std::uint8_t { bits, counts };
 // What leaves that are not in `samples` mean.
 enum class Coverage : std::uint8_t { all_seen, listed_only };
 
+// LeafSample::touched of a leaf that could not be looked at; its heat stays as it is.
+inline constexpr std::uint32_t touched_unknown = 0xffff'ffff;
+
 // One leaf in which something was touched since the last tick.
 struct LeafSample {
   std::uint32_t leaf = 0;        // index into the leaves
-  std::uint32_t touched = 0;     // pages or events
+  std::uint32_t touched = 0;     // pages or events, or touched_unknown
   std::uint32_t written = 0;     // of these, by writes; 0 if the sensor cannot tell
   std::uint16_t steps = 0;       // successive first touches whose order was seen; 0: not seen
   std::uint16_t steps_near = 0;  // of these, forward within 64 KiB

@@ -53,12 +53,17 @@ class NodeSet {
   std::array<std::uint64_t, node_ids_max / 64> words_{};
 };
 
-// What firmware says of a node as seen from its best CPU.  0 means unknown.
+enum class PerformanceSource : std::uint8_t { firmware, measured };
+
+// What is known of a node as seen from its best CPU: what firmware says, or better, what was
+// measured.  0 means unknown.
 struct NodePerformance {
   std::uint32_t read_latency_ns = 0;
   std::uint32_t write_latency_ns = 0;
   std::uint32_t read_bandwidth_mbps = 0;  // MB/s, as the kernel prints it
   std::uint32_t write_bandwidth_mbps = 0;
+  PerformanceSource latency_source = PerformanceSource::firmware;
+  PerformanceSource bandwidth_source = PerformanceSource::firmware;
 };
 
 struct Node {

@@ -40,29 +40,20 @@ struct Parameters {
 
   // Persistence: ranked into a tier in this many scans running before promotion to it. Neutral: 0.
   std::uint16_t epochs_hot_min = 0;
-  // Scans with a known heat before a region may be promoted or displaced.  Neutral: 0.
+  // Scans with a known heat before a leaf may be promoted or displaced.  Neutral: 0.
   std::uint8_t scans_min = 0;
-  // A region whose score is below this stays where it is, however much room there is.  Neutral: 0.
-  Heat score_min{};
 
-  // Hysteresis: a region displaces another only if its score is higher by the greatest of these:
-  std::uint16_t margin_share_256 = 0;  // this many 256ths of the other's score; neutral: 0
+  // Hysteresis: a leaf displaces another only if it is hotter by the greater of these:
+  std::uint16_t margin_share_256 = 0;  // this many 256ths of the other's heat; neutral: 0
   std::uint16_t margin_sigma_16 = 0;   // 16ths of a standard deviation of one sample; neutral: 0
-  Heat margin_min{};                   // neutral: 0
-
-  // Watermarks, in 1/1000 of a tier's capacity.  Background demotion starts when less than
-  // free_low is free and stops at free_high; promotion fills up to free_high.  Neutral: 0 and 0.
-  std::uint16_t free_low_permille = 0;
-  std::uint16_t free_high_permille = 0;
 
   // Ping-pong: after a move, none in the other direction for base * 2^reversals.  Neutral: 0 ns.
   Nanoseconds reversal_backoff{};
   std::uint8_t reversals_max = 0;
-  // Refusals: no move of the region for base * 2^(refusals - 1).  Neutral: 0 ns.
+  // Refusals: no move of the leaf for base * 2^(refusals - 1).  Neutral: 0 ns.
   Nanoseconds refusal_backoff{};
   std::uint8_t refusals_max = 0;
 
-  // All below is used by Tiering (tiering.h) and its parts, not by planner.h.
   Mechanisms mechanisms{};
 
   // Weight of the short average in a score, in 32nds, in steady and in recency mode.
@@ -123,8 +114,9 @@ struct Parameters {
 // "first-touch", "static", "interleave", "hot-cold", "balance", "capacity".
 [[nodiscard]] std::string_view name_of(PolicyKind kind) noexcept;
 [[nodiscard]] std::optional<PolicyKind> parse_policy(std::string_view name) noexcept;
-// Whether planner.h alone can serve it; the others need Tiering.
-[[nodiscard]] bool is_ranked_only(PolicyKind kind) noexcept;
+// Whether the runtime offers it: static wants a ratio and interleave the tiers' bandwidths, which
+// nobody gives it yet.
+[[nodiscard]] bool is_offered(PolicyKind kind) noexcept;
 // All of them, for a message that names the known ones.
 [[nodiscard]] std::span<const PolicyKind> all_policies() noexcept;
 

@@ -132,7 +132,7 @@ bool ShareBalancer::seek(const Sample& now, const Parameters& parameters) noexce
   const std::uint32_t gap = permille_of(distance(now.fast_ps, now.slow_ps), higher);
   const bool is_equal =
       gap < std::max<std::uint32_t>(parameters.gap_permille, 3 * now.noise_permille);
-  if (!is_equal && goes_down) high_ = std::min(high_, now.x);
+  if (!is_equal && goes_down) high_ = std::min({high_, now.x, share16_one - 1});
   if (!is_equal && !goes_down) low_ = std::max(low_, now.x);
   const bool is_closed = high_ <= low_ + in_share(parameters.share_band_1024);
   const bool is_pegged = is_open && !goes_down && has_arrived(now, parameters);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "policy/admission.h"
 #include "policy/check.h"
 
 namespace cxltier {
@@ -379,7 +378,7 @@ Explanation Tiering::explain(std::uint32_t index, Nanoseconds now) const noexcep
   const std::uint64_t value = value_of(leaf, short_32(), weight_16_of(leaf, kind_, parameters));
   Explanation why{.verdict = static_cast<Verdict>(leaf.verdict),
                   .tier = static_cast<TierIndex>(leaf.tier),
-                  .wish = static_cast<TierIndex>(leaf.wish == 0xff ? leaf.tier : leaf.wish),
+                  .wish = static_cast<TierIndex>(leaf.wish == wish_own ? leaf.tier : leaf.wish),
                   .rate_micro = micro_of(value),
                   .hot_rate_micro = micro_of(linear_of(fill_.earned_from[0])),
                   .pattern = static_cast<Pattern>(leaf.pattern)};
@@ -397,6 +396,7 @@ TieringView Tiering::view() const noexcept {
   return {.mode = mode(),
           .share = share_,
           .target = target_,
+          .pages = survey_.bin_pages,
           .mean_latency_ps = static_cast<std::uint32_t>(mean_latency_ps_),
           .hot_rate = fill_.earned_from[0],
           .changes = changes_,

@@ -105,6 +105,7 @@ struct TieringView {
   TieringMode mode = TieringMode::steady;
   std::array<std::uint16_t, tiers_max> share{};   // of traffic, estimated from heat; 65535 is all
   std::array<std::uint16_t, tiers_max> target{};  // of traffic; what the plan works towards
+  std::array<std::uint64_t, rate_bins> pages{};   // resident, by bin of their value
   std::uint32_t mean_latency_ps = 0;              // J = sum share[i] * latency[i]; 0: unknown
   Rate hot_rate{};                                // capacity fill: this and hotter fits tier 0
   std::uint64_t changes = 0;                      // alarms of the change detector

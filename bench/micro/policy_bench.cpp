@@ -1,111 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pure part of a tick: the region map, the planner, the histogram of heat.
+// The pure part of a tick: the policy over leaves of which a fifth is hot, and the carrying over of
+// leaves when memory is cut anew.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <vector>
 
 #include "bench/tier/kernel/random.h"
-#include "policy/heat_histogram.h"
-#include "policy/planner.h"
-#include "policy/presets.h"
-#include "policy/region_map.h"
+#include "policy/tiering.h"
 
 namespace cxltier {
 namespace {
 
-constexpr std::uint32_t region_pages = 64;  // 256 KiB
+constexpr std::uint32_t leaf_pages = 128;  // 512 KiB
 
-// A fifth of the regions is hot; pages lie on two tiers in turn.
-std::vector<Observation> observations(std::size_t count, bench::Random& random) {
-  std::vector<Observation> seen(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    Observation& one = seen[i];
-    one.first_page = {0x10000 + i * 2 * region_pages};
-    one.page_count = region_pages;
-    const bool hot = i % 5 == 0;
-    one.touched_pages = hot ? region_pages - random.below(8) : random.below(4);
-    one.visibility = Visibility::seen;
-    one.resident[i % 2] = region_pages;
-  }
-  return seen;
-}
-
-std::vector<Region> settled_regions(std::size_t count) {
-  bench::Random random(1);
-  std::vector<Region> regions;
-  for (int scan = 0; scan < 8; ++scan) {
-    const std::vector<Observation> seen = observations(count, random);
-    std::vector<Region> after(count);
-    update_regions(regions, seen, seconds(1), after);
-    regions = after;
-  }
-  return regions;
-}
-
-Limits two_tiers(std::size_t regions) {
-  const std::uint64_t pages = regions * region_pages;
-  Limits limits;
-  limits.tier_count = 2;
-  limits.tiers[0] = {{pages / 2}, {pages / 4 * 3}};
-  limits.tiers[1] = {{pages / 2}, {pages * 4}};
-  limits.moved_max = {pages / 4};
-  limits.now = seconds(1000);
-  return limits;
-}
-
-void per_region(benchmark::State& state, std::size_t count) {
-  state.counters["per_region"] =
+void per_leaf(benchmark::State& state, std::size_t count) {
+  state.counters["per_leaf"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(count),
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-void bench_update_regions(benchmark::State& state) {
-  const auto count = static_cast<std::size_t>(state.range(0));
-  bench::Random random(2);
-  const std::vector<Region> before = settled_regions(count);
-  const std::vector<Observation> seen = observations(count, random);
-  std::vector<Region> after(count);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(update_regions(before, seen, seconds(1), after));
-    benchmark::ClobberMemory();
+// A program that does not change; its pages lie on two tiers in turn.
+class Settled {
+ public:
+  explicit Settled(std::size_t count)
+      : leaves_(count),
+        choices_(2048),
+        moves_(2048),
+        tiering_({.page_size = {4096}, .parameters = preset_of(PolicyKind::hot_cold), .cpus = 2},
+                 {.leaves = leaves_, .choices = choices_, .moves = moves_}) {
+    bench::Random random(1);
+    for (std::uint32_t leaf = 0; leaf < count; ++leaf) {
+      placements_.push_back({.leaf = leaf, .resident = {leaf_pages / 2, leaf_pages / 2}});
+      const std::uint32_t touched = leaf % 5 == 0 ? 100 + random.below(8) : random.below(4);
+      if (touched > 0) samples_.push_back({.leaf = leaf, .touched = touched});
+    }
+    for (int i = 0; i < 8; ++i) (void)tick();
   }
-  per_region(state, count);
-}
-BENCHMARK(bench_update_regions)->Name("update_regions")->Arg(64)->Arg(1024)->Arg(16384);
 
-void bench_planner_tick(benchmark::State& state) {
+  std::size_t tick() {
+    const std::uint64_t pages = leaves_.size() * leaf_pages;
+    now_ = now_ + seconds(1);
+    TickInput input;
+    input.now = now_;
+    input.elapsed = seconds(1);
+    input.window = milliseconds(100);
+    input.samples = samples_;
+    input.placements = placements_;
+    input.tier_count = 2;
+    input.tiers[0] = {.latency_idle_ps = 100'000, .latency_ps = 100'000};
+    input.tiers[1] = {.latency_idle_ps = 250'000, .latency_ps = 250'000};
+    for (TierReading& tier : input.tiers) {
+      tier.used = {pages / 2};
+      tier.capacity = {pages / 4 * 3};
+    }
+    return tiering_.tick(input).moves.size();
+  }
+
+ private:
+  std::vector<Leaf> leaves_;
+  std::vector<LeafChoice> choices_;
+  std::vector<LeafMove> moves_;
+  std::vector<LeafPlacement> placements_;
+  std::vector<LeafSample> samples_;
+  Tiering tiering_;
+  Nanoseconds now_ = seconds(100);
+};
+
+void bench_tick(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
-  const Parameters parameters = preset_of(PolicyKind::hot_cold);
-  const Limits limits = two_tiers(count);
-  std::vector<Region> regions = settled_regions(count);
-  std::vector<Rank> ranks(count);
-  std::vector<Move> moves(count);
-  // A region is moved only after it was hot in several scans.
-  for (int scan = 0; scan < 8; ++scan) rank_regions(regions, limits, parameters, ranks);
+  Settled program(count);
   std::size_t planned = 0;
   for (auto _ : state) {
-    rank_regions(regions, limits, parameters, ranks);
-    planned = plan_moves(regions, limits, parameters, moves, ranks);
+    planned = program.tick();
     benchmark::DoNotOptimize(planned);
   }
-  per_region(state, count);
+  per_leaf(state, count);
   state.counters["moves"] = static_cast<double>(planned);
 }
-BENCHMARK(bench_planner_tick)->Name("planner_tick")->Arg(64)->Arg(1024)->Arg(16384);
+BENCHMARK(bench_tick)->Name("tiering_tick")->Arg(64)->Arg(1024)->Arg(16384);
 
-void bench_heat_histogram(benchmark::State& state) {
+void bench_carry_leaves(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
-  const std::vector<Region> regions = settled_regions(count);
-  const Pages capacity{count * region_pages / 4};
-  for (auto _ : state) {
-    const HeatHistogram histogram = histogram_of(regions);
-    benchmark::DoNotOptimize(fill_capacity(histogram, capacity, 20));
+  std::vector<Extent> before;
+  std::vector<Extent> after;
+  for (std::uint64_t i = 0; i < count; ++i) before.push_back({{i * leaf_pages}, leaf_pages});
+  for (std::uint64_t i = 0; i < count / 2; ++i) {
+    after.push_back({{i * 2 * leaf_pages}, 2 * leaf_pages});
   }
-  per_region(state, count);
+  std::vector<Leaf> leaves(before.size(), Leaf{.pages = leaf_pages});
+  std::vector<Leaf> out(after.size());
+  for (auto _ : state) {
+    carry_leaves(before, leaves, after, out);
+    benchmark::ClobberMemory();
+  }
+  per_leaf(state, count);
 }
-BENCHMARK(bench_heat_histogram)->Name("heat_histogram")->Arg(1024)->Arg(16384);
+BENCHMARK(bench_carry_leaves)->Name("carry_leaves")->Arg(64)->Arg(1024)->Arg(16384);
 
 }  // namespace
 }  // namespace cxltier

@@ -4,21 +4,27 @@
 //
 // Exit status: 0 measured; 1 the measurement failed, or a file could not be written; 2 usage.  A
 // figure that a rule calls invalid does not make the run a failure: it is said beside the figure.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "bench/tier/mode/mode.h"
 #include "bench/tier/options.h"
+#include "bench/tier/output_files.h"
 #include "bench/tier/reference/reference.h"
 #include "bench/tier/result/comparison.h"
 #include "bench/tier/result/html.h"
@@ -44,20 +50,16 @@ std::string utc_now() {
   return text;
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  if (!file) {
-    throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
-}
-
 // std::invalid_argument: the user named a file that is no result.
 Document read_result(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw std::invalid_argument(
         fmt::format("--compare: cannot read {}: {}", path, std::strerror(errno)));
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw std::invalid_argument(fmt::format("--compare: {} is a folder; name a file in it", path));
   }
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   std::string fault;
@@ -106,7 +108,46 @@ bool only_references(const Options& options) {
   return !options.references.empty() && !options.mode_given;
 }
 
+int print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return exit_ok;
+  complain(fmt::format("cannot write the output: {}", std::strerror(errno)));
+  return exit_failed;
+}
+
+// What cannot be done with the results is found out before they are measured.
+std::string checked_save_path(const Options& options) {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) == -1) {
+    throw std::runtime_error("the standard output is closed: there is nowhere to print to");
+  }
+  if (!options.html_path.empty()) check_writable("--html", options.html_path);
+  if (!options.save) return {};
+  if (only_references(options)) {
+    throw std::invalid_argument(
+        "--save: a published machine is not this one; name a mode to measure, as in latency");
+  }
+  const std::string path = options.save_path.empty() ? saved_profile_path() : options.save_path;
+  check_writable("--save", path);
+  return path;
+}
+
+void save_profile(const Document& document, const std::string& path, const Options& options) {
+  const std::string profile = profile_of(document);
+  // A saved profile is not replaced by nothing; a file that was named is written in any case.
+  if (options.save_path.empty() && !has_figures(profile)) {
+    throw std::runtime_error(fmt::format(
+        "no valid figure to save: {} stays as it is; measure again while the machine is quiet",
+        path));
+  }
+  write_file(path, profile);
+  if (options.quiet) return;
+  fmt::print(stderr, "cxltier: bench: profile saved to {}; {}\n", path,
+             options.save_path.empty() ? "topo, run and advise read it from now on"
+                                       : "read it with --profile or CXLTIER_PROFILE");
+}
+
 int run(const Options& options) {
+  const std::string save_path = checked_save_path(options);
   std::optional<Document> before;
   if (!options.compare_path.empty()) before = read_result(options.compare_path);
   std::vector<Document> references;
@@ -129,17 +170,15 @@ int run(const Options& options) {
       std::fputs(comparison.c_str(), stderr);
     }
   }
+  const int printed = print(text);
   if (!options.html_path.empty()) {
     if (references.empty() && !only_references(options)) {
       references.push_back(read_reference("intel-snc4-eurosys24"));
     }
     write_file(options.html_path, html_of(document, references));
   }
-  if (!options.save_path.empty()) write_file(options.save_path, profile_of(document));
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return exit_ok;
-  complain(fmt::format("cannot write the output: {}", std::strerror(errno)));
-  return exit_failed;
+  if (!save_path.empty()) save_profile(document, save_path, options);
+  return printed;
 }
 
 int run_main(const std::vector<std::string>& words) {

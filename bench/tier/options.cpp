@@ -41,7 +41,7 @@ using Text = const std::string&;
 
 struct OptionEntry {
   const char* name;
-  const char* argument;  // nullptr: a flag
+  const char* argument;  // nullptr: a flag; "[...]": may be left out
   const char* text;
   // Returns an empty string or what is wrong with the value.
   std::function<std::string(Options&, Text)> set;
@@ -89,7 +89,7 @@ std::string set_list(std::vector<Whole>& target, Text text, double least, double
     Whole value{};
     std::string wrong = set_whole(value, word, least, most);
     if (!wrong.empty()) return wrong;
-    target.push_back(value);
+    if (std::find(target.begin(), target.end(), value) == target.end()) target.push_back(value);
   }
   return target.empty() ? "the list is empty" : "";
 }
@@ -104,7 +104,9 @@ std::string set_mixes(Options& options, Text text) {
   for (const std::string& word : split(text)) {
     const std::optional<Mix> mix = find_mix(word);
     if (!mix) return fmt::format("unknown mix '{}'; known: {}", word, mix_names());
-    options.mixes.push_back(*mix);
+    const bool is_new = std::none_of(options.mixes.begin(), options.mixes.end(),
+                                     [&](const Mix& other) { return other.name == mix->name; });
+    if (is_new) options.mixes.push_back(*mix);
   }
   return options.mixes.empty() ? "no mix named; known: " + mix_names() : "";
 }
@@ -220,8 +222,12 @@ std::vector<OptionEntry> output_entries() {
        [](Options& o, Text) { return o.form = OutputForm::csv, std::string(); }},
       {"--html", "FILE", "also write one self-contained page with interactive curves",
        [](Options& o, Text t) { return set_word(o.html_path, t); }},
-      {"--save", "FILE", "also write the machine profile",
-       [](Options& o, Text t) { return set_word(o.save_path, t); }},
+      {"--save", "[FILE]", "keep the machine profile, where topo, run and advise find it",
+       [](Options& o, Text t) {
+         o.save = true;
+         o.save_path = t;
+         return std::string();
+       }},
       {"--compare", "FILE", "a verdict per figure against an earlier --json",
        [](Options& o, Text t) { return set_word(o.compare_path, t); }},
       {"--reference", "NAME", "published machines beside; without MODE only these; 'list' names",
@@ -261,10 +267,30 @@ std::string option_names() {
   return names + "--help";
 }
 
+bool is_mode(Text word) {
+  return std::any_of(std::begin(modes), std::end(modes),
+                     [&](const ModeEntry& mode) { return word == mode.name; });
+}
+
+bool is_optional(const OptionEntry& entry) { return entry.argument[0] == '['; }
+
+// `value` null: a flag, or a value that was left out.
+std::string set_entry(const OptionEntry& entry, Options& options, const std::string* value) {
+  if (value == nullptr) return entry.set(options, "");
+  if (value->empty() && is_optional(entry)) return "the value is empty";
+  return entry.set(options, *value);
+}
+
+// Whether the next word is this option's value.  Of a value that may be left out, options and modes
+// are none: a file of such a name needs "=".
+bool takes_next(const OptionEntry& entry, const std::vector<std::string>& words, std::size_t at) {
+  if (at + 1 >= words.size()) return false;
+  if (!is_optional(entry)) return true;
+  return !words[at + 1].starts_with('-') && !is_mode(words[at + 1]);
+}
+
 void take_mode(Options& options, Text word) {
-  const bool known = std::any_of(std::begin(modes), std::end(modes),
-                                 [&](const ModeEntry& mode) { return word == mode.name; });
-  if (!known) {
+  if (!is_mode(word)) {
     options.wrong = fmt::format("unknown mode '{}'; known: {}", word, mode_names());
   } else if (options.mode_given) {
     options.wrong = fmt::format("two modes, '{}' and '{}'; give one", options.mode, word);
@@ -281,21 +307,25 @@ std::size_t take_option(Options& options, const std::vector<std::string>& words,
     if (name != entry.name) continue;
     std::string value;
     std::size_t taken = 1;
+    bool given = true;
     if (entry.argument == nullptr) {
+      given = false;
       if (equals != std::string::npos) {
         options.wrong = fmt::format("{} takes no value", name);
         return 1;
       }
     } else if (equals != std::string::npos) {
       value = words[at].substr(equals + 1);
-    } else if (at + 1 < words.size()) {
+    } else if (takes_next(entry, words, at)) {
       value = words[at + 1];
       taken = 2;
+    } else if (is_optional(entry)) {
+      given = false;
     } else {
       options.wrong = fmt::format("{} needs a value: {}", name, entry.argument);
       return 1;
     }
-    const std::string wrong = entry.set(options, value);
+    const std::string wrong = set_entry(entry, options, given ? &value : nullptr);
     if (!wrong.empty()) options.wrong = fmt::format("{}: {}", name, wrong);
     return taken;
   }

@@ -24,7 +24,8 @@ struct Options {
   bool mode_given = false;
   OutputForm form = OutputForm::table;
   std::string html_path;     // empty: not written
-  std::string save_path;     // the machine profile; "-": not written
+  bool save = false;         // write the machine profile
+  std::string save_path;     // there; empty: where the other commands look for it
   std::string compare_path;  // empty: nothing to compare with
   std::vector<std::string> references;
 

@@ -52,6 +52,7 @@ Session::Session(const Options& chosen) : options(chosen) {
   if (processors.nodes.empty()) throw std::runtime_error("no CPU that this process may use");
   document.machine = read_machine_record(tree, machine, tiers, processors);
   document.uncertainties = uncertainties_of(document.machine, processors);
+  if (document.machine.hypervisor == "none") peaks = read_theoretical_peaks(tree, machine);
   choose_nodes();
   if (pin_thread(processors.nodes.front().cpus.front()) != 0) {
     say("threads cannot be pinned here (sched_setaffinity is refused): they may share a core");

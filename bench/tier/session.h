@@ -20,6 +20,7 @@
 #include "bench/tier/experiment.h"
 #include "bench/tier/host/buffer.h"
 #include "bench/tier/host/processors.h"
+#include "bench/tier/host/theoretical_peak.h"
 #include "bench/tier/kernel/chase.h"
 #include "bench/tier/kernel/load_kernel.h"
 #include "bench/tier/kernel/timer.h"
@@ -53,6 +54,7 @@ class Session {
   Machine machine;
   TierMap tiers;
   Processors processors;
+  std::map<int, TheoreticalPeak> peaks;  // by node; on bare metal only: hypervisors make them up
   Timer timer;
   const LoadKernel* kernel = nullptr;
   Document document;

@@ -25,6 +25,8 @@ constexpr std::size_t cells = 1000;
 // What pages that saturate in every frame may be hotter than they show, at most: arbitrary; access
 // bits bound nothing there.  Larger: the favourable end of the interval is more favourable still.
 constexpr double saturated_factor = 32;
+// Touches of a page in a window from which on it tells no more: 1 - exp(-5) is 99.3 %.
+constexpr double saturated_touches = 5;
 
 struct Profile {
   std::array<Interval, cells> rate{};
@@ -41,23 +43,23 @@ Profile profile_of(const HeatTrace& trace) {
   for (const TraceFrame& frame : trace.frames) {
     const auto all = static_cast<double>(pages_of(frame));
     if (all == 0) continue;
-    const double window = frame.window_us > 0 ? static_cast<double>(frame.window_us) : 1;
+    const double window_s = static_cast<double>(frame.window_us) / 1e6;
     std::size_t bin = 0;
     double upto = static_cast<double>(frame.heat[0]);
     for (std::size_t cell = 0; cell < cells; ++cell) {
       const double position = (static_cast<double>(cell) + 0.5) / cells * all;
-      while (upto < position && bin + 1 < heat_bins) {
+      while (upto < position && bin + 1 < rate_bins) {
         upto += static_cast<double>(frame.heat[++bin]);
       }
       const BinRate rate = rate_of_bin(bin);
-      const double untouched = exp_of(-rate.middle);
+      const double untouched = exp_of(-rate.middle * window_s);
       const double weight = frame.window_us > 0 ? std::max(1e-6, untouched * (1 - untouched)) : 1;
       Interval& sum = profile.rate[cell];
-      sum.low += weight * rate.low / window;
-      sum.middle += weight * rate.middle / window;
-      sum.high += weight * rate.high / window;
+      sum.low += weight * rate.low;
+      sum.middle += weight * rate.middle;
+      sum.high += weight * rate.high;
       weights[cell] += weight;
-      if (bin + 1 < heat_bins) profile.is_saturated[cell] = false;
+      if (rate.middle * window_s < saturated_touches) profile.is_saturated[cell] = false;
     }
   }
   for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -99,7 +101,7 @@ double cold_share(const TraceFrame& frame, double part) {
   double left = part * static_cast<double>(pages_of(frame));
   double cold = 0;
   double all = 0;
-  for (std::size_t bin = 0; bin < heat_bins; ++bin) {
+  for (std::size_t bin = 0; bin < rate_bins; ++bin) {
     const auto pages = static_cast<double>(frame.heat[bin]);
     const double taken = std::min(left, pages);
     const double rate = rate_of_bin(bin).middle;
@@ -110,19 +112,24 @@ double cold_share(const TraceFrame& frame, double part) {
   return all > 0 ? cold / all : 0;
 }
 
-// How far frames of equal windows differ: one standard deviation.
+// How far frames differ: one standard deviation.  None where windows were varied on purpose, since
+// each then shows another part of the heat.
 double spread_of(const HeatTrace& trace, double part) {
   double sum = 0;
   double squares = 0;
   double frames = 0;
+  std::uint64_t window_least = ~std::uint64_t{0};
+  std::uint64_t window_most = 0;
   for (const TraceFrame& frame : trace.frames) {
     if (pages_of(frame) == 0) continue;
-    if (frame.window_us > 0) return 0;
+    window_least = std::min(window_least, frame.window_us);
+    window_most = std::max(window_most, frame.window_us);
     const double share = cold_share(frame, part);
     sum += share;
     squares += share * share;
     frames += 1;
   }
+  if (window_most / 2 > window_least) return 0;
   return std::sqrt(std::max(0.0, squares / frames - sum / frames * (sum / frames)));
 }
 

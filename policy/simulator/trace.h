@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Heat traces: how many pages of a process were how hot, over time.  Text, a few hundred bytes for
-// each look; version 1:
+// each look; version 2:
 //
-//   cxltier-trace 1
+//   cxltier-trace 2
 //   program redis-server
 //   page_size 4096
 //   stall_permille 350 50      share of time that waits for memory, and its uncertainty; optional
@@ -14,14 +14,14 @@
 //   moved 120                  pages moved since the last frame
 //   window 20000               us in which access bits were open; optional.  Frames of several
 //                              lengths tell the hot apart as well as the cold
-//   heat 0:20000 17:3000 63:9000       pages by bin of policy/heat_histogram.h, others 0
+//   heat 0:20000 17:3000 63:9000       pages by bin of their rate (policy/rate.h), others 0
 //   frame 2000
 //   ...
 //   end 2                      frames; a trace without it was cut short
 //
 // Lines are ordered as shown; unknown words before the first frame are skipped, so that later
-// versions may add some.  Heat says how often pages are touched against each other, not how often
-// that is: see advice.h for what follows from it.
+// versions may add some.  A rate counts touches of a page, and not the accesses that each touch is
+// made of: see advice.h for what follows from it.
 #pragma once
 
 #include <array>
@@ -31,13 +31,13 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/heat_histogram.h"
+#include "policy/rate.h"
 #include "policy/simulator/machine_model.h"
 #include "policy/simulator/workload.h"
 
 namespace cxltier::simulator {
 
-inline constexpr std::uint32_t trace_version = 1;
+inline constexpr std::uint32_t trace_version = 2;
 inline constexpr std::size_t trace_frames_max = 1'000'000;
 
 struct TraceFrame {
@@ -45,7 +45,7 @@ struct TraceFrame {
   PerTier<std::uint64_t> pages{};
   std::uint64_t moved_pages = 0;
   std::uint64_t window_us = 0;  // 0: not known, the same in all frames
-  std::array<std::uint64_t, heat_bins> heat{};
+  std::array<std::uint64_t, rate_bins> heat{};
 };
 
 struct HeatTrace {
@@ -67,8 +67,7 @@ struct TraceReading {
 // Distrusts every line.
 [[nodiscard]] TraceReading read_trace(std::string_view text);
 
-// Accesses of a page of this bin against those of others: -ln(1 - share touched), which undoes the
-// saturation of access bits.  In the middle of the bin, and at its edges.
+// Touches per page and second, in the middle of a bin, and at its edges.
 struct BinRate {
   double middle = 0;
   double low = 0;

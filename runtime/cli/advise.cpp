@@ -3,6 +3,7 @@
 // The verb `advise`: how much of a recorded program's memory could live on CXL, at which slowdown.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include "policy/machine.h"
 #include "policy/simulator/advice.h"
+#include "runtime/cli/saved_profile.h"
 #include "runtime/cli/verb.h"
 #include "runtime/os/file_tree_linux.h"
 #include "runtime/topology/machine_reader.h"
@@ -56,12 +58,17 @@ bool has_heat(const simulator::HeatTrace& trace) {
   });
 }
 
-// This machine's tiers as the firmware describes them; null figures keep the model's.
-void take_firmware(MachineModel& model) {
+// This machine's tiers as they were measured or as the firmware describes them; null figures keep
+// the model's.
+void take_machine(MachineModel& model) {
   FileTreeLinux files("/");
   const Result<Reading> reading = read_machine(files);
   if (!reading.ok()) return;
-  const Machine& machine = reading.value().machine;
+  Machine machine = reading.value().machine;
+  Settings settings;
+  const EnvironmentReport ignored = settings_from(environ, settings);
+  static_cast<void>(ignored);
+  use_profile(files, settings, machine, "advise");
   const TierMap tiers = assign_tiers(machine, {});
   if (tiers.tier_count < 2) return;
   for (std::size_t i = 0; i < machine.node_count; ++i) {
@@ -87,7 +94,7 @@ std::optional<MachineModel> model_of(const AdviseOptions& options) {
     return std::nullopt;
   }
   MachineModel model = *known;
-  if (options.machine.empty()) take_firmware(model);
+  if (options.machine.empty()) take_machine(model);
   simulator::TierModel& slow = model.tiers[model.tier_count - 1];
   if (options.fast_ns > 0) model.tiers[0].idle_ns = options.fast_ns;
   if (options.slow_ns > 0) slow.idle_ns = options.slow_ns;

@@ -6,11 +6,13 @@
 // `verbs`.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cli/verb.h"
@@ -82,20 +84,29 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}{}; {}", where, error.what(), known_words(app, verb));
 }
 
-int run_command(int argc, char** argv) {
+// `help` is --help, and `help VERB` the verb's.
+void translate_help(std::span<char*>& words) {
+  static char flag[] = "--help";
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return;
+  if (words.size() > 2) words[1] = words[2];
+  words = words.first(std::min<std::size_t>(words.size(), 3));
+  words.back() = flag;
+}
+
+int run_command(std::span<char*> words) {
   CLI::App app("CXL memory tiering: see and place the memory of a program", "cxltier");
   app.set_version_flag("--version", "cxltier " CXLTIER_VERSION);
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   int exit_code = exit_ok;
+  translate_help(words);
   for (const AddVerb add_verb : verbs) add_verb(app, exit_code);
-  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
   const std::size_t own_words = count_own_words(words);
   add_run(app, exit_code, words.subspan(own_words));
   add_bench(app, exit_code, words.subspan(own_words));
   add_record(app, exit_code, words.subspan(own_words));
   try {
-    app.parse(static_cast<int>(own_words), argv);
+    app.parse(static_cast<int>(own_words), words.data());
   } catch (const CLI::CallForHelp&) {
     const CLI::App& verb = parsed_app(app);
     return print_data(&verb == &app ? app.help() : verb.help(app.get_name()));
@@ -119,13 +130,21 @@ int print_data(std::string_view text) {
   return exit_failed;
 }
 
-void complain(std::string_view text) { fmt::print(stderr, "cxltier: {}\n", text); }
+// Words of the user's come back in it: a terminal must not obey them.
+void complain(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  fmt::print(stderr, "cxltier: {}\n", line);
+}
 
 }  // namespace cxltier
 
 int main(int argc, char** argv) {
   try {
-    return cxltier::run_command(argc, argv);
+    return cxltier::run_command({argv, static_cast<std::size_t>(argc)});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "cxltier: %s\n", error.what());
     return cxltier::exit_failed;

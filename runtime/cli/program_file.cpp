@@ -5,6 +5,7 @@
 #include "runtime/cli/program_file.h"
 
 #include <elf.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -12,9 +13,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 namespace cxltier {
 namespace {
@@ -90,6 +94,22 @@ FoundProgram find_program(const std::string& name, const std::string& search_pat
     begin = end + 1;
   }
   return refused;
+}
+
+std::string why_no_library(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fmt::format("cannot be read ({})", std::strerror(errno));
+  Elf64_Ehdr header{};
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  const bool whole = file.gcount() == sizeof header;
+  if (!whole || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN) {
+    return "is not a shared library";
+  }
+  // The section headers stand at the end of the file.
+  const std::uint64_t end = header.e_shoff + std::uint64_t{header.e_shentsize} * header.e_shnum;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return error || size < end ? "is cut short" : "";
 }
 
 std::string why_not_preloadable(const std::string& path) {

@@ -24,4 +24,8 @@ struct FoundProgram {
 // can, or if the file cannot be read (then exec will tell).
 [[nodiscard]] std::string why_not_preloadable(const std::string& path);
 
+// Why the file cannot be preloaded, as a clause: "is cut short"; empty if it can.  The loader maps
+// a library without looking at the file's size, and a program touching what is not there is killed.
+[[nodiscard]] std::string why_no_library(const std::string& path);
+
 }  // namespace cxltier

@@ -72,6 +72,7 @@ class Recorder {
     frame.moved_pages = trace_.frames.empty() || moved < moved_ ? 0 : moved - moved_;
     moved_ = moved;
     frame.heat = page.heat_histogram;
+    frame.window_us = page.window_ns / 1000;
     trace_.frames.push_back(frame);
   }
 

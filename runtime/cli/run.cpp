@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "runtime/cli/program_file.h"
+#include "runtime/cli/saved_profile.h"
 #include "runtime/cli/verb.h"
 #include "runtime/os/file_tree_linux.h"
 #include "runtime/settings/settings.h"
@@ -42,6 +43,7 @@ struct RunOptions {
   std::vector<std::string> limits;
   std::optional<std::string> tiers;
   std::optional<std::string> start;
+  std::optional<std::string> profile;
   std::optional<std::string> log;
 };
 
@@ -64,6 +66,7 @@ bool apply_options(Settings& settings, const RunOptions& options) {
   apply_one(set_policy, "--policy", options.policy);
   apply_one(set_tiers, "--tiers", options.tiers);
   apply_one(set_start, "--start", options.start);
+  apply_one(set_profile, "--profile", options.profile);
   apply_one(set_log, "--log", options.log);
   for (const std::string& limit : options.limits) {
     right = apply(settings, set_limit, "--limit", limit) && right;
@@ -76,10 +79,10 @@ void apply_environment(Settings& settings, const RunOptions& options) {
   const EnvironmentReport report = settings_from(environ, settings);
   for (std::size_t i = 0; i < report.wrong_count; ++i) {
     const std::string_view name = report.wrong[i].name;
-    const bool overridden = (name == "CXLTIER_POLICY" && options.policy) ||
-                            (name == "CXLTIER_TIERS" && options.tiers) ||
-                            (name == "CXLTIER_START" && options.start) ||
-                            (name == "CXLTIER_LOG" && options.log);
+    const bool overridden =
+        (name == "CXLTIER_POLICY" && options.policy) ||
+        (name == "CXLTIER_TIERS" && options.tiers) || (name == "CXLTIER_START" && options.start) ||
+        (name == "CXLTIER_PROFILE" && options.profile) || (name == "CXLTIER_LOG" && options.log);
     if (overridden) continue;
     std::array<char, 400> line{};
     format_wrong(report.wrong[i], line);
@@ -102,7 +105,19 @@ void export_settings(const Settings& settings) {
   set_variable("CXLTIER_LIMIT", limits.data());
   set_variable("CXLTIER_TIERS", settings.tiers.data());
   set_variable("CXLTIER_START", std::to_string(settings.start_heap.count));
+  set_variable("CXLTIER_PROFILE", settings.profile.data());
   set_variable("CXLTIER_LOG", name_of(settings.log));
+}
+
+// The library's path; empty, after a complaint, if the loader would end the program over it.
+std::string whole_library(const std::string& path) {
+  const std::string fault = why_no_library(path);
+  if (fault.empty()) return path;
+  complain(
+      fmt::format("run: {} {}: the program runs untouched; build or install it anew, or set "
+                  "CXLTIER_PRELOAD_PATH",
+                  path, fault));
+  return {};
 }
 
 // The library: where CXLTIER_PRELOAD_PATH says (a file or its folder), else near this command, as
@@ -120,7 +135,8 @@ std::string find_library() {
   }
   std::string looked;
   for (const fs::path& place : places) {
-    if (fs::is_regular_file(place, error)) return fs::absolute(place, error).string();
+    if (fs::is_regular_file(place, error))
+      return whole_library(fs::absolute(place, error).string());
     if (looked.find(place.string()) != std::string::npos) continue;
     looked += (looked.empty() ? "" : ", ") + place.string();
   }
@@ -190,6 +206,17 @@ std::optional<TierMap> choose_tiers(Settings& settings, const Machine& machine, 
   return own;
 }
 
+// The program is told which profile was found good, or that none is, so that it need not look
+// again.
+void resolve_profile(Settings& settings, Machine& machine, FileTree& tree) {
+  const ProfileReading found = use_profile(tree, settings, machine, "run");
+  const bool nothing = found.fault == ProfileFault::absent && settings.profile.front() == '\0';
+  if (nothing) return;
+  const std::string used = found.ok() ? found.path : "none";  // may lie in `settings`
+  const SettingsError error = set_profile(settings, used);
+  if (!error.ok()) settings.profile = {};
+}
+
 // Says what this machine lacks; false if the command line is wrong for it.
 bool compare_with_machine(Settings& settings, const RunOptions& options) {
   FileTreeLinux tree("/");
@@ -201,7 +228,8 @@ bool compare_with_machine(Settings& settings, const RunOptions& options) {
                     std::strerror(reading.error())));
     return true;
   }
-  const Machine& machine = reading.value().machine;
+  Machine machine = reading.value().machine;
+  resolve_profile(settings, machine, tree);
   const std::optional<TierMap> tiers = choose_tiers(settings, machine, tree, options);
   if (!tiers) return false;
   warn_of_absent_tiers(settings, machine, *tiers);
@@ -245,13 +273,10 @@ int execute(const std::string& path, const std::vector<std::string>& command) {
 }
 
 int run(const RunOptions& options, const std::vector<std::string>& command) {
-  if (command.empty() || command.front().starts_with("-")) {
-    const std::string fault = command.empty() ? std::string("no command to run")
-                                              : fmt::format("unknown option '{}'", command.front());
+  if (command.empty()) {
     complain(
-        fmt::format("run: {}; use: cxltier run [--policy P] [--limit TIER=SIZE]... [--tiers SPEC] "
-                    "[--start SIZE] [--log LEVEL] -- COMMAND...",
-                    fault));
+        "run: no command to run; use: cxltier run [--policy P] [--limit TIER=SIZE]... "
+        "[--tiers SPEC] [--start SIZE] [--profile FILE] [--log LEVEL] -- COMMAND...");
     return exit_usage;
   }
   Settings settings;
@@ -280,7 +305,8 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Run a program with its memory placed by cxltier");
-  verb->add_option("--policy", options->policy, "hot-cold (default) or first-touch: observe only")
+  verb->add_option("--policy", options->policy,
+                   "hot-cold (default), balance, capacity, or first-touch: observe only")
       ->take_last();
   verb->add_option("--limit", options->limits, "At most SIZE of memory on a tier: dram=64M")
       ->type_name("TIER=SIZE")
@@ -290,6 +316,11 @@ void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
       ->take_last();
   verb->add_option("--start", options->start, "Heap size at which cxltier starts (default 8M)")
       ->type_name("SIZE")
+      ->take_last();
+  verb->add_option("--profile", options->profile,
+                   "Machine profile that cxltier bench saved, or none (default: the saved one)")
+      ->type_name("FILE")
+      ->transform(profile_word)
       ->take_last();
   verb->add_option("--log", options->log, "What cxltier writes to stderr: off, errors or all")
       ->take_last();

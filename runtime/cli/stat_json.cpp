@@ -32,6 +32,9 @@ Json nodes_of(const StatView& view) {
   return nodes;
 }
 
+// null: not probed.
+Json latency_of(std::uint32_t ps) { return ps == 0 ? Json() : Json(ps / 1e3); }
+
 Json tiers_of(const StatView& view) {
   Json tiers = Json::array();
   for (std::uint32_t i = 0; i < view.page.tier_count; ++i) {
@@ -42,7 +45,9 @@ Json tiers_of(const StatView& view) {
          {"pages", tier.pages},
          {"bytes", bytes_of_pages(view, tier.pages)},
          {"limit_bytes", limited ? Json(bytes_of_pages(view, tier.limit_pages)) : Json()},
-         {"over_limit_bytes_max", bytes_of_pages(view, tier.over_limit_pages_max)}});
+         {"over_limit_bytes_max", bytes_of_pages(view, tier.over_limit_pages_max)},
+         {"latency_ns", latency_of(view.page.latencies[i].loaded_ps)},
+         {"latency_idle_ns", latency_of(view.page.latencies[i].idle_ps)}});
   }
   return tiers;
 }
@@ -95,6 +100,17 @@ void add_cost(Json& json, const StatView& view) {
   json["updated_age_ms"] = age_ms_of(view);
 }
 
+// Pages by the policy's last word on them.
+Json decisions_of(const TelemetryPage& page) {
+  Json decisions = Json::object();
+  for (std::size_t i = 0; i < verdict_count; ++i) {
+    if (page.verdict_pages[i] > 0) {
+      decisions[text_of(static_cast<Verdict>(i))] = page.verdict_pages[i];
+    }
+  }
+  return decisions;
+}
+
 }  // namespace
 
 std::string stat_json_of(const StatView& view, JsonForm form) {
@@ -105,6 +121,7 @@ std::string stat_json_of(const StatView& view, JsonForm form) {
   json["nodes"] = nodes_of(view);
   json["tiers"] = tiers_of(view);
   json["heat_histogram"] = view.page.heat_histogram;
+  json["decisions"] = decisions_of(view.page);
   const int indentation = form == JsonForm::indented ? 2 : -1;
   return json.dump(indentation, ' ', true, Json::error_handler_t::replace) + "\n";
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "runtime/cli/stat_view.h"
 #include "runtime/topology/finding.h"
@@ -57,15 +58,22 @@ std::string nodes_of(const StatView& view) {
   return text;
 }
 
+std::string latency_text(const TelemetryLatency& latency) {
+  if (latency.idle_ps == 0) return "not probed";
+  return fmt::format("{:.0f}, {:.0f} ns", latency.loaded_ps / 1e3, latency.idle_ps / 1e3);
+}
+
 std::string tiers_of(const StatView& view) {
-  std::string text = "\ntier         pages        size       limit  over limit (max)\n";
+  std::string text =
+      "\ntier         pages        size       limit  over limit (max)  latency, idle\n";
   for (std::uint32_t i = 0; i < view.page.tier_count; ++i) {
     const TelemetryTier& tier = view.page.tiers[i];
     const bool limited = tier.limit_pages != limit_none;
-    text += fmt::format("{:4}  {:12}  {:>10}  {:>10}  {:>16}\n", i, tier.pages,
+    text += fmt::format("{:4}  {:12}  {:>10}  {:>10}  {:>16}  {:>13}\n", i, tier.pages,
                         size_text(bytes_of_pages(view, tier.pages)),
                         limited ? size_text(bytes_of_pages(view, tier.limit_pages)) : "none",
-                        size_text(bytes_of_pages(view, tier.over_limit_pages_max)));
+                        size_text(bytes_of_pages(view, tier.over_limit_pages_max)),
+                        latency_text(view.page.latencies[i]));
   }
   return text;
 }
@@ -95,15 +103,37 @@ std::string cost_of(const StatView& view) {
       pages_text(view, page.managed_pages), page.vmas, size_text(page.runtime_bytes));
 }
 
+constexpr std::array<const char*, 4> mode_names = {
+    "steady", "following a change", "holding: moves did not pay", "measuring without moves"};
+
+// Why pages are where they are, the most pages first.
+std::string decisions_of(const StatView& view) {
+  const TelemetryPage& page = view.page;
+  if (page.ticks == 0) return {};
+  const char* mode = page.mode < mode_names.size() ? mode_names[page.mode] : "unknown";
+  std::string text =
+      fmt::format("\npolicy    {}; {} changes, {} holds\n", mode, page.changes, page.holds);
+  std::vector<std::size_t> order(verdict_count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return page.verdict_pages[a] > page.verdict_pages[b];
+  });
+  for (const std::size_t i : order) {
+    if (page.verdict_pages[i] == 0) break;
+    text += fmt::format("{:>12}  {}\n", page.verdict_pages[i], text_of(static_cast<Verdict>(i)));
+  }
+  return text;
+}
+
 // Sums in floating point: the numbers of a page may be made up.
 std::string heat_of(const StatView& view) {
-  std::array<double, heat_bins / bins_per_row> rows{};
-  for (std::size_t bin = 0; bin < heat_bins; ++bin) {
+  std::array<double, rate_bins / bins_per_row> rows{};
+  for (std::size_t bin = 0; bin < rate_bins; ++bin) {
     rows[bin / bins_per_row] += static_cast<double>(view.page.heat_histogram[bin]);
   }
   const double most = *std::max_element(rows.begin(), rows.end());
   if (most <= 0) return "\nheat      nothing sensed yet\n";
-  std::string text = "\nheat    pages (cold above, hot below)\n";
+  std::string text = "\nheat    pages (by touches per second, cold above, hot below)\n";
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const double width = static_cast<double>(bar_width) * rows[row] / most;
     const std::string bar(static_cast<std::size_t>(width + 0.5), '#');
@@ -120,7 +150,7 @@ std::string heat_of(const StatView& view) {
 std::string stat_text_of(const StatView& view) {
   if (view.page.ticks == 0 && view.page.node_count == 0) return state_of(view);  // nothing seen yet
   return state_of(view) + nodes_of(view) + tiers_of(view) + moves_of(view) + cost_of(view) +
-         heat_of(view);
+         decisions_of(view) + heat_of(view);
 }
 
 }  // namespace cxltier

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/cli/machine_source.h"
+#include "runtime/cli/saved_profile.h"
 #include "runtime/cli/topo_view.h"
 #include "runtime/cli/verb.h"
 #include "runtime/topology/node_cpus.h"
@@ -28,6 +29,7 @@ struct TopoOptions {
   std::vector<std::string> compared;  // --diff A B
   std::optional<unsigned> watch_seconds;
   std::optional<std::string> tiers;
+  std::optional<std::string> profile;
   bool json = false;
   bool io = false;
 };
@@ -86,6 +88,19 @@ bool set_tiers(const std::string& spec, const Machine& machine, TierMap& tiers) 
   return false;
 }
 
+// Of a snapshot only the profile that lies in it: one of this machine says nothing about another.
+bool set_places(const TopoOptions& options, Settings& settings) {
+  const EnvironmentReport ignored = settings_from(environ, settings);
+  static_cast<void>(ignored);
+  if (options.source.root != "/" || !options.source.files.empty())
+    settings.profile = settings.profile_own = {};
+  if (!options.profile) return true;
+  const SettingsError error = set_profile(settings, *options.profile);
+  if (error.ok()) return true;
+  complain(fmt::format("topo: --profile: {} '{}'; {}", error.problem, error.word, error.expected));
+  return false;
+}
+
 int print_view(const TopoOptions& options, FileTree& tree) {
   Result<TopoView> read = read_topo(tree, options.io ? IoDetail::devices : IoDetail::none);
   if (!read.ok()) {
@@ -93,6 +108,11 @@ int print_view(const TopoOptions& options, FileTree& tree) {
     return exit_failed;
   }
   TopoView view = read.value();
+  Settings settings;
+  if (!set_places(options, settings)) return exit_usage;
+  view.profile = use_profile(tree, settings, view.reading.machine, "topo");
+  // What was measured may rank the nodes otherwise than firmware does.
+  view.tiers = assign_tiers(view.reading.machine, view.own);
   if (options.tiers && !set_tiers(*options.tiers, view.reading.machine, view.tiers))
     return exit_usage;
   return print_data(options.json ? json_of(view) : table_of(view));
@@ -184,6 +204,10 @@ void add_topo(CLI::App& app, int& exit_code) {
       ->type_name("SECONDS");
   verb->add_option("--tiers", options->tiers, "Set the tiers, fastest first: '0,1;2' or '0-1/2'")
       ->type_name("SPEC");
+  verb->add_option("--profile", options->profile,
+                   "Machine profile that cxltier bench saved, or none (default: the saved one)")
+      ->type_name("FILE")
+      ->transform(profile_word);
   verb->callback([options, &exit_code] { exit_code = topo(*options); });
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <string>
+
 #include "runtime/cli/topo_view.h"
 
 namespace cxltier {
@@ -83,6 +85,30 @@ Json cxl_json(const Platform& platform) {
   return json;
 }
 
+Json source_or_null(PerformanceSource source, std::uint64_t value) {
+  if (value == 0) return nullptr;
+  return source == PerformanceSource::measured ? "measured" : "firmware";
+}
+
+// The machine profile, or null where there is none.
+Json profile_json(const ProfileReading& reading) {
+  if (reading.fault == ProfileFault::absent) return nullptr;
+  Json json = {{"path", reading.path},
+               {"used", reading.ok()},
+               {"refused", reading.ok() ? Json(nullptr) : Json(text_of(reading.fault))},
+               {"weights", Json::array()}};
+  const MachineProfile& profile = reading.profile;
+  for (std::size_t mix = 0; mix < profile.mix_count; ++mix) {
+    Json nodes = Json::object();
+    for (std::size_t i = 0; i < profile.node_count; ++i) {
+      const std::uint8_t weight = profile.weights[mix].weight[i];
+      if (weight != 0) nodes[std::to_string(index_of(profile.nodes[i].id))] = weight;
+    }
+    json["weights"].push_back({{"mix", profile.weights[mix].mix.data()}, {"nodes", nodes}});
+  }
+  return json;
+}
+
 Json io_json(const std::vector<IoDevice>& devices) {
   Json list = Json::array();
   for (const IoDevice& device : devices) {
@@ -127,6 +153,9 @@ Json node_json(const TopoView& view, std::size_t position) {
       {"read_bandwidth_mbps", number_or_null(performance.read_bandwidth_mbps)},
       {"write_bandwidth_mbps", number_or_null(performance.write_bandwidth_mbps)},
   };
+  json["latency_source"] = source_or_null(performance.latency_source, performance.read_latency_ns);
+  json["bandwidth_source"] =
+      source_or_null(performance.bandwidth_source, performance.read_bandwidth_mbps);
   if (node.kind == NodeKind::cxl)
     json["memdevs"] = devices_json(view.memory_devices[position], view.platform);
   return json;
@@ -170,6 +199,7 @@ std::string json_of(const TopoView& view) {
                {"page_bytes", machine.page_size.count},
                {"huge_page_bytes", machine.huge_page_size.count},
                {"own_nodes", Json::array()},
+               {"profile", profile_json(view.profile)},
                {"nodes", Json::array()},
                {"tiers", Json::array()},
                {"distances", distances_json(machine)},

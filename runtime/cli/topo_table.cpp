@@ -3,6 +3,9 @@
 // The text form of `cxltier topo`: tiers, nodes, distances, and what is odd about them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "runtime/cli/topo_view.h"
 
 namespace cxltier {
@@ -17,6 +20,11 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string number_text(std::uint64_t value, std::string_view unit) {
   return value == 0 ? "-" : fmt::format("{}{}", value, unit);
+}
+
+// A star marks what was measured here; the rest is firmware's.
+std::string figure_text(std::uint64_t value, std::string_view unit, PerformanceSource source) {
+  return number_text(value, unit) + (source == PerformanceSource::measured ? "*" : "");
 }
 
 std::string shortened(const std::string& text, std::size_t length) {
@@ -62,11 +70,36 @@ void append_nodes(const TopoView& view, std::string& out) {
     const std::string cpus = node.cpu_count == 0
                                  ? std::string("-")
                                  : fmt::format("{}: {}", node.cpu_count, view.cpu_lists[i]);
-    out += fmt::format(fmt::runtime(row), index_of(node.id), name_of(node.kind),
-                       tier_text(view.tiers.tier_of[i]), shortened(cpus, 20),
-                       size_text(node.size.count),
-                       number_text(node.performance.read_latency_ns, " ns"),
-                       number_text(node.performance.read_bandwidth_mbps, " MB/s"));
+    out += fmt::format(
+        fmt::runtime(row), index_of(node.id), name_of(node.kind), tier_text(view.tiers.tier_of[i]),
+        shortened(cpus, 20), size_text(node.size.count),
+        figure_text(node.performance.read_latency_ns, " ns", node.performance.latency_source),
+        figure_text(node.performance.read_bandwidth_mbps, " MB/s",
+                    node.performance.bandwidth_source));
+  }
+}
+
+void append_profile(const ProfileReading& reading, std::string& out) {
+  if (!reading.ok()) return;
+  const MachineProfile& profile = reading.profile;
+  const auto nodes = std::span(profile.nodes).first(profile.node_count);
+  const bool any = std::any_of(nodes.begin(), nodes.end(), [](const ProfileNode& node) {
+    return node.latency_ns != 0 || node.read_mbps != 0;
+  });
+  if (any) {
+    out += fmt::format("* measured, from {}; figures without * are firmware's\n",
+                       printable(reading.path));
+  }
+  for (std::size_t mix = 0; mix < profile.mix_count; ++mix) {
+    std::string weights;
+    for (std::size_t i = 0; i < profile.node_count; ++i) {
+      const std::uint8_t weight = profile.weights[mix].weight[i];
+      if (weight == 0) continue;
+      weights += fmt::format("{}node {}: {}", weights.empty() ? "" : ", ",
+                             index_of(profile.nodes[i].id), weight);
+    }
+    out += fmt::format("interleave weights for {}: {}\n",
+                       printable(profile.weights[mix].mix.data()), weights);
   }
 }
 
@@ -118,6 +151,7 @@ std::string table_of(const TopoView& view) {
   append_tiers(view, out);
   out += '\n';
   append_nodes(view, out);
+  append_profile(view.profile, out);
   out += '\n';
   append_distances(view.reading.machine, out);
   out += devices_text(view);

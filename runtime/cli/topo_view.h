@@ -10,6 +10,7 @@
 
 #include "policy/machine.h"
 #include "runtime/os/file_tree.h"
+#include "runtime/topology/machine_profile.h"
 #include "runtime/topology/machine_reader.h"
 #include "runtime/topology/platform/platform.h"
 
@@ -42,7 +43,8 @@ enum class IoDetail : std::uint8_t { none, devices };
 struct TopoView {
   Reading reading;
   TierMap tiers;
-  NodeSet own;  // nodes that the tiers are seen from; empty: all nodes with CPUs
+  ProfileReading profile;  // applied to reading.machine already, if it is ok
+  NodeSet own;             // nodes that the tiers are seen from; empty: all nodes with CPUs
   // By position in reading.machine.nodes.
   std::vector<std::string> cpu_lists;
   std::vector<std::vector<CxlMemory>> memory_devices;

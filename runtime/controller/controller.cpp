@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "policy/check.h"
-#include "policy/heat_histogram.h"
 #include "runtime/settings/fixed_text.h"
 #include "runtime/topology/sysfs_text.h"
 #include "runtime/topology/tree_text.h"
@@ -14,14 +13,14 @@
 namespace cxltier {
 namespace {
 
-// Bytes that may move per second, both directions together: far below what any memory link carries,
-// so that moving never competes with the program for it.  Up to one second of it may be saved.
-constexpr std::uint64_t move_bytes_per_second = 256u << 20;
-
 // Regions are at least this large where memory comes in small pages; the VMA budget makes them
 // larger for heaps above 992 MiB.  Finer sees single hot buffers between cold values, coarser costs
 // less: a scan costs about 3 us per VMA beside what the pages cost.
 constexpr std::uint64_t region_min_bytes = 512u << 10;
+
+// Probes of a scan, half of them when its window opens and half when it ends: the load of two
+// moments.  18 us each.
+constexpr std::size_t probes_each_time = 6;
 
 // Scans that move next to nothing, at most a 256th of what is managed, after which the workload
 // counts as settled.  A single hot page among cold ones takes steady_max scans to be known as that;
@@ -32,14 +31,56 @@ constexpr std::uint64_t quiet_divisor = 256;
 // At rest, this part of what is managed newly out of place is a change.
 constexpr std::uint64_t displaced_divisor = 64;
 
-// A process over its limit must be back under it within ten seconds: at least this part per tick.
-constexpr std::uint64_t over_limit_divisor = 4;
+// A process over its limit must be back under it within ten seconds.
 constexpr Nanoseconds over_limit_interval = seconds(1);
 
 // A scan is brought forward when the heap grew by this part of itself.
 constexpr std::uint64_t growth_divisor = 16;
 
+// Where firmware does not tell a tier's latency: that of local DRAM, and more by distance, of which
+// 10 is local (ACPI, SLIT).
+constexpr std::uint32_t local_latency_ps = 100'000;
+constexpr std::uint32_t local_distance = 10;
+
 std::uint64_t nanoseconds_of(Nanoseconds n) noexcept { return n.count; }
+
+// The least distance of a node from any node of the fastest tier; local if unknown.
+std::uint32_t distance_of(const Machine& machine, const TierMap& tiers, std::size_t node) noexcept {
+  std::uint32_t least = ~0u;
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    const std::uint32_t distance = machine.distance[i][node];
+    if (tiers.tier_of[i] == TierIndex{0} && distance != 0) least = std::min(least, distance);
+  }
+  return least == ~0u ? local_distance : least;
+}
+
+// Of each tier the latency of its nearest node.
+std::array<std::uint32_t, tiers_max> latencies_of(const Machine& machine,
+                                                  const TierMap& tiers) noexcept {
+  std::array<std::uint32_t, tiers_max> latency_ps{};
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    if (tiers.tier_of[i] == tier_none) continue;
+    const std::uint32_t firmware_ns = machine.nodes[i].performance.read_latency_ns;
+    const std::uint32_t by_distance =
+        distance_of(machine, tiers, i) * (local_latency_ps / local_distance);
+    const std::uint32_t mine = firmware_ns != 0 ? firmware_ns * 1000 : by_distance;
+    std::uint32_t& least = latency_ps[index_of(tiers.tier_of[i])];
+    if (least == 0 || mine < least) least = mine;
+  }
+  return latency_ps;
+}
+
+Extent extent_of(const Observation& seen) noexcept { return {seen.first_page, seen.page_count}; }
+
+// Pages of a leaf on tiers slower than its rank earned it.
+Pages out_of_place(const Leaf& leaf) noexcept {
+  Pages pages;
+  if (leaf.wish == wish_own) return pages;
+  for (std::size_t t = leaf.wish + std::size_t{1}; t < tiers_max; ++t) {
+    pages += Pages{pages_on(leaf, t)};
+  }
+  return pages;
+}
 
 }  // namespace
 
@@ -48,14 +89,17 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
     : seams_(seams),
       config_(config),
       storage_(storage),
-      parameters_(preset_of(config.settings.policy)),
       node_tiers_(config.machine, config.tiers),
       caps_(caps_of(config.settings, config.machine, config.tiers)),
+      firmware_ps_(latencies_of(config.machine, config.tiers)),
+      tiering_({.page_size = config.machine.page_size,
+                .parameters = preset_of(config.settings.policy),
+                .cpus = config.cpus},
+               {.leaves = storage.leaves, .choices = storage.choices, .moves = storage.moves}),
       sensor_({seams.policy, seams.smaps, seams.numa_maps, seams.clock}, storage.sensed,
               storage.sensed_spare, config.machine.page_size),
-      mover_({seams.pages, seams.clock}, config.machine.page_size),
-      regions_(storage.regions),
-      regions_spare_(storage.regions_spare) {
+      latency_(seams.chase),
+      mover_({seams.pages, seams.clock}, config.machine.page_size) {
   CXLTIER_CHECK(config.vma_budget <= vmas_max && config.vma_budget > 1);
   FixedText(page_.policy) << name_of(config.settings.policy);
   page_.page_size = config.machine.page_size.count;
@@ -90,6 +134,8 @@ void Controller::open_window() noexcept {
   const bool shared = seams_.process.shares_pages();
   sensor_.cool(shared ? AccessBits::Cool::all : AccessBits::Cool::touched);
   bits_readable_ = !shared || sensor_.read_residue().ok();
+  if (heap_at_scan_ >= config_.probe_heap_min) latency_.open(config_.machine, config_.tiers);
+  latency_.probe(probes_each_time);
   window_cost_ = seams_.clock.thread_cpu() - cpu_begin;
   phase_ = Phase::watching;
   due_at_ = seams_.clock.now() + window_.length();
@@ -98,35 +144,31 @@ void Controller::open_window() noexcept {
 void Controller::scan(const std::atomic<bool>& stop) noexcept {
   const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
   phase_ = Phase::resting;
+  latency_.probe(probes_each_time);
   if (!sense()) return publish();
   const Nanoseconds cpu_sensed = seams_.clock.thread_cpu();
   measure();
-  const std::size_t planned = plan();
+  const std::span<const LeafMove> moves = plan();
   const Nanoseconds cpu_planned = seams_.clock.thread_cpu();
-  move(planned, stop);
+  const Pages planned = expected(moves);
+  move(moves, stop);
   page_.sensor_cpu_ns += nanoseconds_of(window_cost_ + (cpu_sensed - cpu_begin));
   page_.policy_cpu_ns += nanoseconds_of(cpu_planned - cpu_sensed);
   page_.mover_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_planned);
-  rest(window_cost_ + (cpu_planned - cpu_begin), expected(planned));
+  rest(window_cost_ + (cpu_planned - cpu_begin), planned);
   publish();
 }
 
-// What the plan's first `count` moves are about.
-Pages Controller::expected(std::size_t count) const noexcept {
+Pages Controller::expected(std::span<const LeafMove> moves) noexcept {
   Pages sum;
-  for (const Move& move : std::span(storage_.moves).first(count)) sum += move.pages_expected;
+  for (const LeafMove& move : moves) sum += move.pages;
   return sum;
 }
 
-// Pages that lie on a slower tier than their region's rank earned it.
 Pages Controller::pending() const noexcept {
   Pages sum;
-  for (const Region& region : live()) {
-    if (region.wish == tier_none) continue;
-    for (std::size_t t = index_of(region.wish) + 1; t < tiers_max; ++t) {
-      sum += Pages{region.resident[t]};
-    }
-  }
+  for (const Leaf& leaf : std::span(storage_.leaves).first(extent_count_))
+    sum += out_of_place(leaf);
   return sum;
 }
 
@@ -147,8 +189,6 @@ void Controller::rest(Nanoseconds sensing, Pages planned) noexcept {
   const Nanoseconds now = seams_.clock.now();
   const Nanoseconds since_last = scanned_at_ == Nanoseconds{} ? Nanoseconds{} : now - scanned_at_;
   scanned_at_ = now;
-  move_credit_ = std::min(move_bytes_per_second,
-                          move_credit_ + since_last.count / 1000 * move_bytes_per_second / 1000000);
   note_change(planned);
   const Pace pace = quiet_scans_ >= quiet_scans_min ? Pace::quiet : Pace::settling;
   Nanoseconds interval = budget_.spend(sensing, since_last, pace);
@@ -160,16 +200,15 @@ void Controller::rest(Nanoseconds sensing, Pages planned) noexcept {
 }
 
 bool Controller::sense() noexcept {
-  const Nanoseconds now = seams_.clock.now();
-  const bool first = scanned_at_ == Nanoseconds{};
-  const Nanoseconds elapsed = first ? window_.length() : now - scanned_at_;
   const Result<std::size_t> seen = sensor_.read(node_tiers_, storage_.seen);
   if (!seen.ok()) {
     fail("the kernel's maps of this process cannot be read", seen.error());
     return false;
   }
   failures_ = 0;
-  update_map(seen.value(), bits_readable_ ? elapsed : Nanoseconds{});
+  const auto observations = std::span<const Observation>(storage_.seen).first(seen.value());
+  take_layout(observations);
+  learn_window(observations);
   return true;
 }
 
@@ -185,22 +224,41 @@ void Controller::follow_heap() noexcept {
   sensor_.follow(std::span(storage_.heap).first(ranges), {region_min, vmas});
 }
 
-void Controller::update_map(std::size_t seen, Nanoseconds elapsed) noexcept {
-  const auto observations = std::span<const Observation>(storage_.seen).first(seen);
-  const auto unknown = static_cast<std::size_t>(
-      std::count_if(observations.begin(), observations.end(),
-                    [](const Observation& o) { return o.visibility == Visibility::unknown; }));
-  if (2 * unknown > seen || elapsed == Nanoseconds{}) ++page_.scans_unknown;
+// Carries the leaves over if memory is cut otherwise than at the last scan.
+void Controller::take_layout(std::span<const Observation> seen) noexcept {
+  const auto before = std::span<const Extent>(storage_.extents).first(extent_count_);
+  const bool is_same =
+      std::equal(seen.begin(), seen.end(), before.begin(), before.end(),
+                 [](const Observation& o, const Extent& extent) { return extent_of(o) == extent; });
+  if (is_same) return;
+  const auto leaves = std::span(storage_.leaves);
+  const auto carried = std::span(storage_.leaves_spare).first(seen.size());
+  const auto after = std::span(storage_.extents_spare).first(seen.size());
+  std::transform(seen.begin(), seen.end(), after.begin(), extent_of);
+  carry_leaves(before, leaves.first(extent_count_), after, carried);
+  std::copy(carried.begin(), carried.end(), leaves.begin());
+  if (extent_count_ > seen.size()) {
+    const auto gone = leaves.subspan(seen.size(), extent_count_ - seen.size());
+    std::fill(gone.begin(), gone.end(), Leaf{});
+  }
+  std::copy(after.begin(), after.end(), storage_.extents.begin());
+  extent_count_ = seen.size();
+}
+
+void Controller::learn_window(std::span<const Observation> seen) noexcept {
+  std::size_t unknown = 0;
   Pages touched{};
   Pages resident{};
-  for (const Observation& o : observations) {
-    if (o.visibility == Visibility::unknown) continue;
+  for (const Observation& o : seen) {
+    if (o.visibility == Visibility::unknown) {
+      ++unknown;
+      continue;
+    }
     touched += Pages{o.touched_pages};
     for (const std::uint32_t pages : o.resident) resident += Pages{pages};
   }
+  if (2 * unknown > seen.size() || !bits_readable_) ++page_.scans_unknown;
   window_.learn(touched, resident);
-  region_count_ = update_regions(live(), observations, elapsed, regions_spare_);
-  std::swap(regions_, regions_spare_);
 }
 
 // What each tier holds and has room for, now.
@@ -220,11 +278,57 @@ void Controller::measure() noexcept {
                        std::span(by_node_).first(config_.machine.node_count), caps_);
 }
 
-std::size_t Controller::plan() noexcept {
-  const Limits limits{config_.tiers.tier_count, room_.tiers, move_budget(), seams_.clock.now()};
-  const auto ranks = std::span(storage_.ranks).first(region_count_);
-  rank_regions(live(), limits, parameters_, ranks);
-  return plan_moves(live(), limits, parameters_, storage_.moves, ranks);
+std::span<const Observation> Controller::seen() const noexcept {
+  return std::span(storage_.seen).first(extent_count_);
+}
+
+// What was touched, and where everything lies.  Bits that say nothing leave all heat as it is.
+void Controller::list_observations(TickInput& input) noexcept {
+  std::size_t samples = 0;
+  std::uint32_t leaf = 0;
+  for (const Observation& o : seen()) {
+    const bool is_known = o.visibility == Visibility::seen;
+    storage_.placements[leaf] = {.leaf = leaf, .resident = o.resident, .call_site = 0};
+    if (!is_known || o.touched_pages > 0) {
+      storage_.samples[samples++] = {.leaf = leaf,
+                                     .touched = is_known ? o.touched_pages : touched_unknown};
+    }
+    ++leaf;
+  }
+  input.placements = std::span(storage_.placements).first(leaf);
+  input.coverage = bits_readable_ ? Coverage::all_seen : Coverage::listed_only;
+  if (bits_readable_) input.samples = std::span(storage_.samples).first(samples);
+}
+
+// Latencies as probed, if every tier could be: a measured one and one of firmware do not compare.
+void Controller::list_tiers(TickInput& input) noexcept {
+  input.tier_count = config_.tiers.tier_count;
+  const std::array<TierLatency, tiers_max> probed = latency_.take();
+  bool is_probed = true;
+  for (std::size_t t = 0; t < input.tier_count; ++t) is_probed &= probed[t].idle_ps != 0;
+  for (std::size_t t = 0; t < input.tier_count; ++t) {
+    TierReading& tier = input.tiers[t];
+    tier.used = room_.tiers[t].used;
+    tier.capacity = room_.tiers[t].capacity;
+    tier.latency_idle_ps = is_probed ? probed[t].idle_ps : firmware_ps_[t];
+    tier.latency_ps = is_probed ? probed[t].loaded_ps : firmware_ps_[t];
+    tier.probes = is_probed ? probed[t].batches : 1;
+    page_.latencies[t].idle_ps = probed[t].idle_ps;
+    if (probed[t].loaded_ps != 0) page_.latencies[t].loaded_ps = probed[t].loaded_ps;
+  }
+}
+
+std::span<const LeafMove> Controller::plan() noexcept {
+  TickInput input;
+  input.now = seams_.clock.now();
+  input.elapsed = planned_at_ == Nanoseconds{} ? window_.length() : input.now - planned_at_;
+  input.window = std::max(sensor_.window(), milliseconds(1));
+  // Sensing has a budget of its own and goes on while moves are held, so it is no reason to hold.
+  input.sensor_cpu = {};
+  list_tiers(input);
+  list_observations(input);
+  planned_at_ = input.now;
+  return tiering_.tick(input).moves;
 }
 
 Pages Controller::over_limit() const noexcept {
@@ -233,32 +337,28 @@ Pages Controller::over_limit() const noexcept {
   return over;
 }
 
-Pages Controller::move_budget() const noexcept {
-  const Pages saved = pages_of({move_credit_}, config_.machine.page_size);
-  return std::max(saved, Pages{over_limit().count / over_limit_divisor});
-}
-
-void Controller::move(std::size_t count, const std::atomic<bool>& stop) noexcept {
-  Direction direction = Direction::none;
-  for (std::size_t i = 0; i < count && !stop.load(std::memory_order_relaxed); ++i) {
-    const Move& move = storage_.moves[i];
+void Controller::move(std::span<const LeafMove> moves, const std::atomic<bool>& stop) noexcept {
+  Direction last = Direction::none;
+  for (const LeafMove& move : moves) {
+    if (stop.load(std::memory_order_relaxed)) return;
+    const Direction direction = move.to < move.from ? Direction::promote : Direction::demote;
     // Demotions made room that the first look at the nodes did not see.
-    if (direction == Direction::demote && move.direction == Direction::promote) measure();
-    direction = move.direction;
+    if (last == Direction::demote && direction == Direction::promote) measure();
+    last = direction;
+    const Nanoseconds begin = seams_.clock.thread_cpu();
     const auto nodes = std::span(room_.nodes).first(room_.node_count);
-    const MoveOutcome outcome = mover_.carry_out(move, node_tiers_, nodes, stop);
-    record_outcome(regions_[move.region], move, {outcome.moved, outcome.refused},
-                   seams_.clock.now(), parameters_);
-    this->count(move, outcome);
+    const MoveOutcome outcome = mover_.carry_out(
+        {storage_.extents[move.leaf], direction, move.to, move.pages}, node_tiers_, nodes, stop);
+    const Nanoseconds spent = seams_.clock.thread_cpu() - begin;
+    tiering_.record(move, {outcome.moved, outcome.refused, spent}, seams_.clock.now());
+    count(direction, outcome);
   }
 }
 
-void Controller::count(const Move& move, const MoveOutcome& outcome) noexcept {
-  const bool up = move.direction == Direction::promote;
+void Controller::count(Direction direction, const MoveOutcome& outcome) noexcept {
+  const bool up = direction == Direction::promote;
   (up ? page_.pages_promoted : page_.pages_demoted) += outcome.moved.count;
   for (std::size_t i = 0; i < refusal_kinds; ++i) page_.pages_refused[i] += outcome.refused_by[i];
-  const std::uint64_t bytes = bytes_of(outcome.moved, config_.machine.page_size).count;
-  move_credit_ -= std::min(move_credit_, bytes);
 }
 
 void Controller::fail(const char* what, int error) noexcept {
@@ -272,15 +372,32 @@ void Controller::publish() noexcept {
   ++page_.ticks;
   page_.updated_ns = nanoseconds_of(seams_.clock.now());
   page_.call_ns_max = nanoseconds_of(std::max(sensor_.longest_call(), mover_.longest_call()));
-  page_.regions = region_count_;
+  page_.regions = extent_count_;
+  page_.window_ns = nanoseconds_of(sensor_.window());
   page_.vmas = sensor_.view().vma_count;
   Pages managed{};
-  for (const Region& region : live()) managed += resident_pages(region);
+  for (const Observation& o : seen()) {
+    for (const std::uint32_t pages : o.resident) managed += Pages{pages};
+  }
   page_.managed_pages = managed.count;
-  const HeatHistogram histogram = histogram_of(live());
-  for (std::size_t i = 0; i < heat_bins; ++i) page_.heat_histogram[i] = histogram.pages[i].count;
+  publish_policy();
   publish_tiers();
   seams_.telemetry.publish(page_);
+}
+
+void Controller::publish_policy() noexcept {
+  const TieringView view = tiering_.view();
+  page_.heat_histogram = view.pages;
+  page_.mode = static_cast<std::uint32_t>(view.mode);
+  page_.changes = static_cast<std::uint32_t>(view.changes);
+  page_.holds = static_cast<std::uint32_t>(view.holds);
+  page_.mean_latency_ps = view.mean_latency_ps;
+  page_.share = view.share;
+  page_.target = view.target;
+  page_.verdict_pages = {};
+  for (const Leaf& leaf : std::span(storage_.leaves).first(extent_count_)) {
+    page_.verdict_pages[leaf.verdict] += leaf.pages;
+  }
 }
 
 void Controller::publish_tiers() noexcept {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A scan: clear the access bits, watch for a moment, read them, update the map, let the policy
-// plan, carry the plan out, publish.
+// A scan: clear the access bits, watch for a moment, read them, let the policy plan, carry the plan
+// out, publish.
 //
-//   resting --open window--> watching --read, update, measure room, rank, plan, move, publish--.
+//   resting --open window--> watching --read, measure room, tick of the policy, move, publish--.
 //      ^    follow heap, cool    the program runs                                              |
 //      '---------------------------------------------------------------------------------------'
+//
+// A region of the sensor's layout is a leaf of the policy's map.
 //
 // The only place where decisions and deeds meet.  It holds no opinion on heat (the policy has) and
 // makes no system call (the seams do).  Whatever a seam refuses, the program runs on: a scan that
@@ -17,8 +19,7 @@
 #include <array>
 #include <atomic>
 
-#include "policy/planner.h"
-#include "policy/region_map.h"
+#include "policy/tiering.h"
 #include "runtime/controller/cpu_budget.h"
 #include "runtime/controller/telemetry_sink.h"
 #include "runtime/controller/tier_room.h"
@@ -27,8 +28,10 @@
 #include "runtime/os/clock.h"
 #include "runtime/os/file_tree.h"
 #include "runtime/os/heap_ranges.h"
+#include "runtime/os/latency_chase.h"
 #include "runtime/os/process_state.h"
 #include "runtime/sensor/access_bits.h"
+#include "runtime/sensor/latency_probe.h"
 
 namespace cxltier {
 
@@ -41,6 +44,7 @@ struct ControllerSeams {
   FileTree& files;
   HeapRanges& heap;
   ProcessState& process;
+  LatencyChase& chase;
   TelemetrySink& telemetry;
 };
 
@@ -50,6 +54,9 @@ struct ControllerConfig {
   Settings settings;
   std::size_t vma_budget = 0;                 // VMAs that regions may use
   std::array<Pages, nodes_max> watermarks{};  // the kernel's, by position in machine.nodes
+  std::uint32_t cpus = 1;                     // that the program may run on
+  // Heaps from this size on pay for probes: 256 KiB of memory on each node.
+  Bytes probe_heap_min{1u << 30};
 };
 
 // One budget for VMAs, owned by the runtime: less where each one makes a fork slower (1.3 ms more
@@ -63,11 +70,15 @@ inline constexpr std::size_t vmas_forking = 256 - vmas_for_allocator;
 struct ControllerStorage {
   std::array<SensedRegion, vmas_max> sensed;
   std::array<SensedRegion, vmas_max> sensed_spare;
-  std::array<Region, vmas_max> regions;
-  std::array<Region, vmas_max> regions_spare;
   std::array<Observation, vmas_max> seen;
-  std::array<Rank, vmas_max> ranks;
-  std::array<Move, vmas_max> moves;
+  std::array<Extent, vmas_max> extents;
+  std::array<Extent, vmas_max> extents_spare;
+  std::array<Leaf, vmas_max> leaves;  // those beyond the extents are empty
+  std::array<Leaf, vmas_max> leaves_spare;
+  std::array<LeafSample, vmas_max> samples;
+  std::array<LeafPlacement, vmas_max> placements;
+  std::array<LeafChoice, vmas_max> choices;
+  std::array<LeafMove, vmas_max> moves;
   std::array<AddressRange, vmas_max> heap;
 };
 
@@ -98,34 +109,37 @@ class Controller {
   bool sense() noexcept;
   [[nodiscard]] Pages pending() const noexcept;
   void note_change(Pages planned) noexcept;
-  [[nodiscard]] Pages expected(std::size_t count) const noexcept;
+  [[nodiscard]] static Pages expected(std::span<const LeafMove> moves) noexcept;
   void rest(Nanoseconds sensing, Pages planned) noexcept;
   void follow_heap() noexcept;
-  void update_map(std::size_t seen, Nanoseconds elapsed) noexcept;
+  void take_layout(std::span<const Observation> seen) noexcept;
+  void learn_window(std::span<const Observation> seen) noexcept;
   void measure() noexcept;
-  std::size_t plan() noexcept;
+  [[nodiscard]] std::span<const LeafMove> plan() noexcept;
+  void list_observations(TickInput& input) noexcept;
+  void list_tiers(TickInput& input) noexcept;
+  [[nodiscard]] std::span<const Observation> seen() const noexcept;
   [[nodiscard]] Pages over_limit() const noexcept;
-  [[nodiscard]] Pages move_budget() const noexcept;
-  void move(std::size_t count, const std::atomic<bool>& stop) noexcept;
-  void count(const Move& move, const MoveOutcome& outcome) noexcept;
+  void move(std::span<const LeafMove> moves, const std::atomic<bool>& stop) noexcept;
+  void count(Direction direction, const MoveOutcome& outcome) noexcept;
   void fail(const char* what, int error) noexcept;
   void publish() noexcept;
   void publish_tiers() noexcept;
-  [[nodiscard]] std::span<Region> live() const noexcept { return regions_.first(region_count_); }
+  void publish_policy() noexcept;
 
   ControllerSeams seams_;
   ControllerConfig config_;
   ControllerStorage& storage_;
-  Parameters parameters_;
   NodeTiers node_tiers_;
   TierCaps caps_;
+  std::array<std::uint32_t, tiers_max> firmware_ps_{};  // latency of each tier, unloaded
+  Tiering tiering_;
   AccessBits sensor_;
+  LatencyProbe latency_;
   Mover mover_;
   CpuBudget budget_;
 
-  std::span<Region> regions_;
-  std::span<Region> regions_spare_;
-  std::size_t region_count_ = 0;
+  std::size_t extent_count_ = 0;
   TierRoom room_;
   std::array<NodePages, nodes_max> by_node_{};
 
@@ -133,10 +147,10 @@ class Controller {
   TouchWindow window_;
   Nanoseconds due_at_{};
   Nanoseconds scanned_at_{};    // the last scan's end; 0: none yet
+  Nanoseconds planned_at_{};    // the policy's last tick
   Nanoseconds window_cost_{};   // processor time of opening it
   bool bits_readable_ = false;  // the window was opened in full
   Bytes heap_at_scan_{};
-  std::uint64_t move_credit_ = 0;  // bytes
   std::uint32_t failures_ = 0;
   std::uint32_t quiet_scans_ = 0;
   Pages at_rest_{};  // what was out of place when it became quiet

@@ -15,7 +15,6 @@
 #include <span>
 
 #include "policy/machine.h"
-#include "policy/planner.h"
 #include "runtime/mover/mover.h"
 #include "runtime/settings/settings.h"
 
@@ -39,6 +38,13 @@ inline constexpr Pages pages_unlimited{~std::uint64_t{0}};
 // Translates "dram", "cxl" and "tierN" limits for this machine.
 [[nodiscard]] TierCaps caps_of(const Settings& settings, const Machine& machine,
                                const TierMap& tiers) noexcept;
+
+// What this process holds in a tier, managed by us or not, and what it may hold there right now:
+// its limit, or what it has plus what is free above the kernel's watermark, whichever is less.
+struct TierLimit {
+  Pages used{};
+  Pages capacity{};
+};
 
 struct TierRoom {
   std::array<TierLimit, tiers_max> tiers{};

@@ -41,13 +41,14 @@ NodeRoom* choose_node(std::span<NodeRoom> rooms, TierIndex tier) noexcept {
   return best;
 }
 
-MoveOutcome Mover::carry_out(const Move& move, const NodeTiers& tiers, std::span<NodeRoom> rooms,
-                             const std::atomic<bool>& stop) noexcept {
+MoveOutcome Mover::carry_out(const ExtentMove& move, const NodeTiers& tiers,
+                             std::span<NodeRoom> rooms, const std::atomic<bool>& stop) noexcept {
   MoveOutcome outcome;
-  const std::uintptr_t end = (move.first_page.value + move.page_count) * page_size_.count;
+  const std::uintptr_t end =
+      (move.extent.first_page.value + move.extent.page_count) * page_size_.count;
   const std::uint64_t step = PageMover::batch_max * page_size_.count;
-  std::uint64_t wanted = move.pages_expected.count;
-  for (std::uintptr_t at = move.first_page.value * page_size_.count;
+  std::uint64_t wanted = move.pages_max.count;
+  for (std::uintptr_t at = move.extent.first_page.value * page_size_.count;
        at < end && wanted > 0 && !stop.load(std::memory_order_relaxed); at += step) {
     const AddressRange part{at, std::min<std::uintptr_t>(at + step, end)};
     const std::size_t count = std::min<std::uint64_t>(collect(part, move, tiers), wanted);
@@ -65,7 +66,8 @@ MoveOutcome Mover::carry_out(const Move& move, const NodeTiers& tiers, std::span
 }
 
 // Gathers into pages_ the pages of `range` that the move is about; returns how many.
-std::size_t Mover::collect(AddressRange range, const Move& move, const NodeTiers& tiers) noexcept {
+std::size_t Mover::collect(AddressRange range, const ExtentMove& move,
+                           const NodeTiers& tiers) noexcept {
   const std::size_t all = range.size() / page_size_.count;
   for (std::size_t i = 0; i < all; ++i) pages_[i] = range.begin + i * page_size_.count;
   if (!locate(all, where_).ok()) return 0;

@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <span>
 
+#include "policy/leaf_map.h"
 #include "policy/machine.h"
-#include "policy/planner.h"
 #include "runtime/os/call_timer.h"
 #include "runtime/os/page_mover.h"
 #include "runtime/sensor/access_bits.h"
@@ -33,6 +33,16 @@ struct NodeRoom {
   Pages free{};
 };
 
+// Pages of an extent that lie on slower tiers than `to` (promote) or on faster ones (demote) move
+// to `to`, at most `pages_max` of them.
+struct ExtentMove {
+  Extent extent;
+  Direction direction = Direction::none;
+  TierIndex to = tier_none;
+  Pages pages_max{};
+};
+
+// Pages that were gone or already there are in neither count.
 struct MoveOutcome {
   Pages moved;
   Pages refused;
@@ -55,10 +65,8 @@ class Mover {
   Mover(const MoverSeams& seams, Bytes page_size) noexcept
       : seams_(seams), page_size_(page_size), timer_(seams.clock) {}
 
-  // Moves the pages of one extent that lie on slower (promote) or faster (demote) tiers to
-  // `move.to`, at most move.pages_expected.  Takes what it used from `rooms`.  Ends early, without
-  // an error, when `stop` becomes true.
-  MoveOutcome carry_out(const Move& move, const NodeTiers& tiers, std::span<NodeRoom> rooms,
+  // Takes what it used from `rooms`.  Ends early, without an error, when `stop` becomes true.
+  MoveOutcome carry_out(const ExtentMove& move, const NodeTiers& tiers, std::span<NodeRoom> rooms,
                         const std::atomic<bool>& stop) noexcept;
 
   [[nodiscard]] Nanoseconds longest_call() const noexcept { return timer_.longest(); }
@@ -66,7 +74,7 @@ class Mover {
  private:
   using Addresses = std::array<std::uintptr_t, PageMover::batch_max>;
 
-  std::size_t collect(AddressRange range, const Move& move, const NodeTiers& tiers) noexcept;
+  std::size_t collect(AddressRange range, const ExtentMove& move, const NodeTiers& tiers) noexcept;
   void move_batch(std::size_t count, NodeRoom& room, MoveOutcome& outcome) noexcept;
   void settle(std::size_t count, NodeRoom& room, MoveOutcome& outcome) noexcept;
   Result<Done> locate(std::size_t count, std::span<int> status) noexcept;

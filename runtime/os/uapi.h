@@ -7,6 +7,7 @@ namespace cxltier::uapi {
 
 // mempolicy.h
 inline constexpr int mpol_default = 0;
+inline constexpr int mpol_preferred = 1;
 inline constexpr int mpol_local = 4;
 inline constexpr int mpol_preferred_many = 5;  // Linux 5.15
 inline constexpr unsigned mpol_f_addr = 1u << 1;

@@ -5,6 +5,7 @@
 #include "runtime/preload/runtime.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "runtime/preload/core_table.h"
 #include "runtime/settings/fixed_text.h"
 #include "runtime/telemetry/process_identity.h"
+#include "runtime/topology/machine_profile.h"
 #include "runtime/topology/machine_reader.h"
 #include "runtime/topology/process_nodes.h"
 #include "runtime/topology/sysfs_text.h"
@@ -39,6 +41,13 @@ std::size_t vma_budget_of(FileTree& files) noexcept {
   return std::clamp<std::uint64_t>(map_count / 20, vmas_for_allocator + 2,
                                    vmas_max + vmas_for_allocator) -
          vmas_for_allocator;
+}
+
+// Processors that the process may run on; the controller's thread has its mask.
+std::uint32_t cpu_count() noexcept {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&cpus)));
 }
 
 // Nodes that the process may use and that have memory.
@@ -89,7 +98,7 @@ bool Runtime::prepare() noexcept {
   open_telemetry(runtime_folder_);
   if (!read_tiers() || !probe_calls() || !open_maps()) return give_up(RunState::idle);
   const ControllerSeams seams{*policy_, pages_, smaps_,   numa_maps_, clock_,
-                              files_,   heap_,  process_, *this};
+                              files_,   heap_,  process_, chase_,     *this};
   controller_.emplace(seams, config_, storage_);
   std::array<char, 200> line{};
   FixedText(line) << "watches this process: policy " << name_of(settings_.policy) << ", "
@@ -127,8 +136,10 @@ bool Runtime::read_tiers() noexcept {
   }
   config_.machine = reading.value().machine;
   config_.settings = settings_;
+  apply_saved_profile();
   read_watermarks();
   config_.vma_budget = vma_budget_of(files_);
+  config_.cpus = cpu_count();
   const ProcessNodes nodes = mine.value_or({});
   const NodeSet usable = usable_nodes(config_.machine, nodes.allowed);
   for (Node& node : std::span(config_.machine.nodes).first(config_.machine.node_count)) {
@@ -138,6 +149,27 @@ bool Runtime::read_tiers() noexcept {
   policy_.emplace(usable);
   if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
   return config_.tiers.tier_count >= 2;
+}
+
+// What was measured here is better than what firmware says.  A saved profile that does not fit is
+// silent, as `cxltier run` and `topo` say it, unless everything is to be logged or it was named.
+void Runtime::apply_saved_profile() noexcept {
+  const ProfilePlaces places{.named = settings_.profile.data(),
+                             .own = settings_.profile_own.data()};
+  const ProfileReading found = find_profile(files_, places, config_.machine);
+  if (found.ok()) {
+    apply_profile(found.profile, config_.machine);
+    return;
+  }
+  const bool named = *found.path != '\0' && settings_.profile[0] != '\0';
+  const bool refused = found.fault != ProfileFault::absent;
+  if (settings_.log == LogLevel::off || (!named && !refused)) return;
+  if (!named && settings_.log != LogLevel::all) return;
+  std::array<char, 360> line{};
+  FixedText text(line);
+  text << "the machine profile ";
+  text.append_foreign(found.path) << " " << text_of(found.fault);
+  standard_error_.write_line(text.view());
 }
 
 // The order that the user gave, if it fits this machine, else the machine's own.

@@ -13,6 +13,7 @@
 #include "runtime/controller/controller.h"
 #include "runtime/os/clock_linux.h"
 #include "runtime/os/file_tree_linux.h"
+#include "runtime/os/latency_chase_linux.h"
 #include "runtime/os/memory_policy_linux.h"
 #include "runtime/os/page_mover_linux.h"
 #include "runtime/os/process_state_linux.h"
@@ -54,6 +55,7 @@ class Runtime final : private TelemetrySink {
   void publish(const TelemetryPage& page) noexcept override;
   void open_telemetry(const char* runtime_folder) noexcept;
   bool read_tiers() noexcept;
+  void apply_saved_profile() noexcept;
   void choose_tiers(const NodeSet& own) noexcept;
   void read_watermarks() noexcept;
   bool probe_calls() noexcept;
@@ -67,6 +69,7 @@ class Runtime final : private TelemetrySink {
   ProcessTextLinux smaps_;
   ProcessTextLinux numa_maps_;
   PageMoverLinux pages_;
+  LatencyChaseLinux chase_;
   ProcessStateLinux process_;
   HeapOfThisProcess heap_;
   TelemetryWriter writer_;

@@ -54,8 +54,9 @@ std::uint64_t mapped_at_start(const Settings& settings) noexcept {
 void Seat::arm(const Settings& settings, heap::AttentionHook hook) noexcept {
   settings_ = settings;
   hook_ = hook;
-  // Only these two can have something to say once the machine is known.
-  const bool may_speak = settings.log == LogLevel::all || settings.tiers[0] != '\0';
+  // Only these can have something to say once the machine is known.
+  const bool may_speak =
+      settings.log == LogLevel::all || settings.tiers[0] != '\0' || settings.profile[0] != '\0';
   if (may_speak && settings.log != LogLevel::off) standard_error_.remember();
   heap::request_attention(mapped_at_start(settings_), hook_);
 }

@@ -155,7 +155,8 @@ Result<std::size_t> AccessBits::read(const NodeTiers& tiers, std::span<Observati
 
 void AccessBits::end_window() noexcept {
   const Nanoseconds now = seams_.clock.now();
-  const auto window = static_cast<double>((now - cooled_at_).count);
+  window_ = now - cooled_at_;
+  const auto window = static_cast<double>(window_.count);
   const auto since = static_cast<double>((now - read_at_).count);
   window_share_ = since > 0 ? std::min(window / since, 1.0) : 1.0;
   read_at_ = now;

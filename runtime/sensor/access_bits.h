@@ -36,12 +36,12 @@
 #include <span>
 
 #include "policy/machine.h"
-#include "policy/region_map.h"
 #include "runtime/os/address_range.h"
 #include "runtime/os/call_timer.h"
 #include "runtime/os/memory_policy.h"
 #include "runtime/os/process_text.h"
 #include "runtime/sensor/maps_text.h"
+#include "runtime/sensor/observation.h"
 #include "runtime/sensor/region_layout.h"
 
 namespace cxltier {
@@ -118,6 +118,8 @@ class AccessBits {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] const ProcessView& view() const noexcept { return view_; }
   [[nodiscard]] Bytes region_size() const noexcept { return region_size_; }
+  // How long the bits were open, before the last read.
+  [[nodiscard]] Nanoseconds window() const noexcept { return window_; }
   [[nodiscard]] Nanoseconds longest_call() const noexcept { return timer_.longest(); }
   [[nodiscard]] bool is_valid() const noexcept;
 
@@ -150,6 +152,7 @@ class AccessBits {
   Bytes region_size_{};
   Nanoseconds cooled_at_{};  // begin of the window
   Nanoseconds read_at_{};    // its end, at the last read
+  Nanoseconds window_{};
   double window_share_ = 1;  // of the time since the read before
   double rounding_ = 0;      // see fit_to_window
   ProcessView view_;

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* size_form = "a size is a number with an optional K, M, G or T";
 constexpr const char* limit_form = "a limit is TIER=SIZE, as in dram=64M";
 constexpr const char* limit_tiers = "known: dram, cxl, tier0 to tier7";
+constexpr const char* profile_form = "a profile is an absolute path of up to 255 bytes, or none";
 constexpr const char* tiers_form = "tiers are node numbers, fastest first, as in '0,1;2'";
 static_assert(tiers_max == 8, "limit_tiers names the last tier");
 
@@ -135,6 +136,7 @@ constexpr std::array<Variable, variables_max> variables{{
     {"CXLTIER_LIMIT", set_limit, "no limit"},
     {"CXLTIER_TIERS", set_tiers, "the machine's own order"},
     {"CXLTIER_START", set_start, "8M"},
+    {"CXLTIER_PROFILE", set_profile, "the saved one"},
     {"CXLTIER_LOG", set_log, "errors"},
 }};
 
@@ -160,8 +162,8 @@ std::optional<Bytes> parse_size(std::string_view text) noexcept {
 
 SettingsError set_policy(Settings& settings, std::string_view text) noexcept {
   const std::optional<PolicyKind> policy = parse_policy(text);
-  if (!policy || !is_ranked_only(*policy))
-    return {text, "unknown policy", "known: first-touch, hot-cold"};
+  if (!policy || !is_offered(*policy))
+    return {text, "unknown policy", "known: first-touch, hot-cold, balance, capacity"};
   settings.policy = *policy;
   return {};
 }
@@ -204,6 +206,15 @@ SettingsError set_start(Settings& settings, std::string_view text) noexcept {
   return {};
 }
 
+SettingsError set_profile(Settings& settings, std::string_view text) noexcept {
+  const bool is_path = !text.empty() && text.front() == '/';
+  if (!is_path && text != "none") return {text, "no place of a profile:", profile_form};
+  if (text.size() >= settings.profile.size()) return {text, "path too long:", profile_form};
+  settings.profile = {};
+  std::copy(text.begin(), text.end(), settings.profile.begin());
+  return {};
+}
+
 SettingsError set_log(Settings& settings, std::string_view text) noexcept {
   for (const LogLevel level : {LogLevel::off, LogLevel::errors, LogLevel::all}) {
     if (text != name_of(level)) continue;
@@ -241,6 +252,7 @@ std::size_t format_limits(const Settings& settings, std::span<char> out) noexcep
 
 EnvironmentReport settings_from(const char* const* environment, Settings& settings) noexcept {
   EnvironmentReport report;
+  format_profile_own(environment, settings.profile_own);
   for (const Variable& variable : variables) {
     const std::string_view value = value_of(environment, variable.name);
     if (value.empty()) continue;
@@ -249,6 +261,20 @@ EnvironmentReport settings_from(const char* const* environment, Settings& settin
     report.wrong[report.wrong_count++] = {variable.name, value, error, variable.fallback};
   }
   return report;
+}
+
+std::size_t format_profile_own(const char* const* environment, std::span<char> out) noexcept {
+  FixedText text(out);
+  const std::string_view state = value_of(environment, "XDG_STATE_HOME");
+  const std::string_view home = value_of(environment, "HOME");
+  if (!state.empty() && state.front() == '/') {
+    text << state;
+  } else if (!home.empty() && home.front() == '/') {
+    text << home << "/.local/state";
+  }
+  if (!text.view().empty()) text << "/cxltier/machine.profile";
+  if (!text.complete()) out.front() = '\0';
+  return text.complete() ? text.view().size() : 0;
 }
 
 std::size_t format_wrong(const WrongVariable& wrong, std::span<char> out) noexcept {

@@ -9,6 +9,8 @@
 //   CXLTIER_TIERS=0,1;2                  --tiers '0,1;2'      (fastest first, also 0-1/2; needs the
 //                                                              machine, so it stays text here)
 //   CXLTIER_START=8M                     heap size at which the controller starts
+//   CXLTIER_PROFILE=/path|none           --profile FILE|none  (the machine profile, instead of the
+//                                                              saved one)
 //   CXLTIER_LOG=off|errors|all           what the preload library may write to standard error
 //
 // A limit names a tier: "dram" (local and remote DRAM together), "cxl", or "tierN".
@@ -32,6 +34,9 @@ namespace cxltier {
 
 enum class LogLevel : std::uint8_t { off, errors, all };
 
+// Longer paths of a profile are an error.
+inline constexpr std::size_t profile_path_max = 256;
+
 struct Settings {
   PolicyKind policy = PolicyKind::hot_cold;
   std::optional<Bytes> limit_dram;
@@ -39,6 +44,10 @@ struct Settings {
   std::array<std::optional<Bytes>, tiers_max> limit_tier{};
   std::array<char, 128> tiers{};  // zero-terminated text, empty: by DESIGN of assign_tiers
   Bytes start_heap{8u << 20};
+  // Zero-terminated paths.  `profile`: the only one to look at, or "none"; empty: the saved one,
+  // which lies at `profile_own` if the user has one.
+  std::array<char, profile_path_max> profile{};
+  std::array<char, profile_path_max> profile_own{};
   LogLevel log = LogLevel::errors;
 };
 
@@ -58,6 +67,7 @@ struct SettingsError {
 [[nodiscard]] SettingsError set_limit(Settings& settings, std::string_view text) noexcept;
 [[nodiscard]] SettingsError set_tiers(Settings& settings, std::string_view text) noexcept;  // form
 [[nodiscard]] SettingsError set_start(Settings& settings, std::string_view text) noexcept;
+[[nodiscard]] SettingsError set_profile(Settings& settings, std::string_view text) noexcept;
 [[nodiscard]] SettingsError set_log(Settings& settings, std::string_view text) noexcept;
 
 // A size: "64M", "1GiB", "4096".  Empty on anything else, on overflow too.
@@ -78,7 +88,7 @@ struct WrongVariable {
   const char* used{};  // what is in force instead, as text
 };
 
-inline constexpr std::size_t variables_max = 5;
+inline constexpr std::size_t variables_max = 6;
 struct EnvironmentReport {
   std::size_t wrong_count = 0;
   std::array<WrongVariable, variables_max> wrong{};
@@ -89,6 +99,11 @@ struct EnvironmentReport {
 // as for getenv.  pre: the block outlives the report.
 [[nodiscard]] EnvironmentReport settings_from(const char* const* environment,
                                               Settings& settings) noexcept;
+
+// Where a user's own machine profile lies: $XDG_STATE_HOME/cxltier/machine.profile, else below
+// $HOME/.local/state.  Returns the length; 0 if neither is set, absolute, and short enough for
+// `out`, which is zero-terminated.
+std::size_t format_profile_own(const char* const* environment, std::span<char> out) noexcept;
 
 // One log line without its newline: "cxltier: CXLTIER_POLICY=turbo: unknown policy 'turbo'; known:
 // first-touch, hot-cold; using hot-cold".  Returns its length; `out` is zero-terminated and the

@@ -21,14 +21,17 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "policy/heat_histogram.h"
+#include "policy/leaf_map.h"
 #include "policy/machine.h"
+#include "policy/rate.h"
 #include "policy/units.h"
 
 namespace cxltier {
 
 inline constexpr std::array<char, 8> telemetry_magic{'c', 'x', 'l', 't', 'i', 'e', 'r', '\n'};
 inline constexpr std::uint32_t telemetry_version = 1;
+inline constexpr std::size_t verdicts_max = 32;  // room for more than there are
+static_assert(verdict_count <= verdicts_max);
 
 // What the controller is doing.
 enum class RunState : std::uint32_t {
@@ -78,6 +81,12 @@ struct TelemetryTier {
   std::uint64_t over_limit_pages_max = 0;
 };
 
+// A tier's latency as probed; 0: not probed.
+struct TelemetryLatency {
+  std::uint32_t idle_ps = 0;
+  std::uint32_t loaded_ps = 0;
+};
+
 struct TelemetryPage {
   TelemetryHeader header{};
   std::uint32_t generation = 0;
@@ -111,9 +120,21 @@ struct TelemetryPage {
   std::uint32_t tier_count = 0;
   std::array<TelemetryNode, nodes_max> nodes{};
   std::array<TelemetryTier, tiers_max> tiers{};
-  std::array<std::uint64_t, heat_bins> heat_histogram{};  // resident pages by half-log2 bin of heat
+  std::array<std::uint64_t, rate_bins> heat_histogram{};  // resident pages by bin of their rate
 
   std::uint64_t exec_mark = 0;  // ProcessIdentity's, of the program that wrote this; 0: unknown
+  std::uint64_t window_ns = 0;  // how long access bits were open in the last scan
+  std::array<TelemetryLatency, tiers_max> latencies{};
+
+  // What the policy thinks.  Shares of traffic in 1/65536; a target of 65535: as much as fits.
+  std::uint32_t mode = 0;  // TieringMode
+  std::uint32_t changes = 0;
+  std::uint32_t holds = 0;
+  std::uint32_t mean_latency_ps = 0;  // of an access, by the tiers' latencies; 0: unknown
+  std::array<std::uint16_t, tiers_max> share{};
+  std::array<std::uint16_t, tiers_max> target{};
+  // Resident pages by the policy's last word on their region, in the order of Verdict.
+  std::array<std::uint64_t, verdicts_max> verdict_pages{};
 };
 
 // What every page has, of whatever version: all up to and with `state`.  A shorter file is damaged.

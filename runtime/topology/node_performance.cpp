@@ -91,9 +91,12 @@ NodePerformance read_performance(FileTree& tree, NodeId node, std::int32_t regio
     findings.add({FindingKind::bandwidth_absurd, node, *bandwidth});
     break;
   }
-  return {usable(raw.read_latency, latency_ns_max), usable(raw.write_latency, latency_ns_max),
-          usable(raw.read_bandwidth, bandwidth_mbps_max),
-          usable(raw.write_bandwidth, bandwidth_mbps_max)};
+  NodePerformance said;
+  said.read_latency_ns = usable(raw.read_latency, latency_ns_max);
+  said.write_latency_ns = usable(raw.write_latency, latency_ns_max);
+  said.read_bandwidth_mbps = usable(raw.read_bandwidth, bandwidth_mbps_max);
+  said.write_bandwidth_mbps = usable(raw.write_bandwidth, bandwidth_mbps_max);
+  return said;
 }
 
 }  // namespace cxltier

@@ -44,9 +44,10 @@ class Command : public testing::Test {
   // $cxltier, $scratch, $publisher and $static are set; CXLTIER_* of the caller are not.
   [[nodiscard]] Outcome shell(const std::string& line) const {
     const std::string script =
-        "unset CXLTIER_POLICY CXLTIER_LIMIT CXLTIER_TIERS CXLTIER_START CXLTIER_LOG LD_PRELOAD\n"
+        "unset CXLTIER_POLICY CXLTIER_LIMIT CXLTIER_TIERS CXLTIER_START CXLTIER_LOG "
+        "CXLTIER_PROFILE LD_PRELOAD\n"
         "export XDG_RUNTIME_DIR='" +
-        scratch_ +
+        scratch_ + "' XDG_STATE_HOME='" + scratch_ +
         "' CXLTIER_PRELOAD_PATH='" CXLTIER_FAKE_PRELOAD
         "'\n"
         "cxltier='" CXLTIER_COMMAND "' scratch='" +

@@ -17,7 +17,9 @@ TEST_F(RunVerb, AWrongWordIsNamedWithTheKnownOnesAndTheProgramDoesNotStart) {
     const char* options;
     const char* said;
   } cases[] = {
-      {"--policy turbo", "--policy turbo: unknown policy 'turbo'; known: first-touch, hot-cold"},
+      {"--policy turbo",
+       "--policy turbo: unknown policy 'turbo'; known: first-touch, hot-cold, "
+       "balance, capacity"},
       {"--limit hbm=1G", "unknown tier 'hbm'; known: dram, cxl, tier0 to tier7"},
       {"--limit dram=1Q", "not a size: '1Q'"},
       {"--limit dram", "not a limit: 'dram'; a limit is TIER=SIZE"},
@@ -84,7 +86,7 @@ TEST_F(RunVerb, AWrongVariableIsOneLineAndTheDefault) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(holds(outcome.err,
                     "cxltier: CXLTIER_POLICY=turbo: unknown policy 'turbo'; known: first-touch, "
-                    "hot-cold; using hot-cold\n"))
+                    "hot-cold, balance, capacity; using hot-cold\n"))
       << outcome.err;
   EXPECT_TRUE(holds(outcome.out, "CXLTIER_POLICY=hot-cold\n"));
 
@@ -196,6 +198,35 @@ TEST_F(RunVerb, AMissingLibraryIsALineThatNamesThePlaceAndTheProgramRuns) {
   EXPECT_EQ(outcome.out, "started\n");
   EXPECT_TRUE(holds(outcome.err, "/absent.so: the program runs untouched")) << outcome.err;
   EXPECT_TRUE(holds(outcome.err, "CXLTIER_PRELOAD_PATH")) << outcome.err;
+}
+
+TEST_F(RunVerb, ALibraryThatTheLoaderWouldDieOfIsNotPreloaded) {
+  const Outcome cut = shell("head -c 4096 " CXLTIER_FAKE_PRELOAD
+                            " >$scratch/cut.so\n"
+                            "CXLTIER_PRELOAD_PATH=$scratch/cut.so $cxltier run echo started");
+  EXPECT_EQ(cut.status, 0);
+  EXPECT_EQ(cut.out, "started\n");
+  EXPECT_TRUE(holds(cut.err, "/cut.so is cut short: the program runs untouched")) << cut.err;
+  const Outcome other =
+      shell("CXLTIER_PRELOAD_PATH=$scratch/script $cxltier run bash -c 'echo \"<$LD_PRELOAD>\"'");
+  EXPECT_EQ(other.out, "<>\n");
+  EXPECT_TRUE(holds(other.err, "/script is not a shared library")) << other.err;
+}
+
+TEST_F(RunVerb, AProgramMayBeNamedLikeAnOption) {
+  const Outcome outcome = shell("$cxltier run -- --policy");
+  EXPECT_EQ(outcome.status, 127);
+  EXPECT_TRUE(holds(outcome.err, "'--policy': No such file")) << outcome.err;
+}
+
+TEST_F(RunVerb, WordsThatATerminalWouldObeyAreSpelledOut) {
+  const Outcome outcome = shell("$cxltier run --policy $'\\e[2J' -- true");
+  EXPECT_TRUE(holds(outcome.err, "unknown policy '\\x1b[2J'")) << outcome.err;
+}
+
+TEST_F(RunVerb, HelpIsAVerbToo) {
+  EXPECT_EQ(shell("$cxltier help").out, shell("$cxltier --help").out);
+  EXPECT_EQ(shell("$cxltier help run").out, shell("$cxltier run --help").out);
 }
 
 TEST_F(RunVerb, ALimitForATierThatIsNotHereIsALineAndTheProgramRuns) {

@@ -86,7 +86,7 @@ TEST_F(RecordVerb, WritesTheHeatOfAPage) {
   const Outcome outcome =
       shell(with_publisher + "$cxltier record $pid --seconds 0.2 --interval 0.05 --stall 30");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* part : {"cxltier-trace 1\n", "page_size 4096\n", "stall_permille 300 50\n",
+  for (const char* part : {"cxltier-trace 2\n", "page_size 4096\n", "stall_permille 300 50\n",
                            "tiers 2\n", "pages 1000 3000\n", "heat 0:3000 63:1000\n", "end 1\n"}) {
     EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
   }
@@ -125,7 +125,7 @@ TEST_F(AdviseVerb, AnswersForARecordedProcess) {
 }
 
 TEST_F(AdviseVerb, TextSaysWhatIsNotKnown) {
-  write("trace", "cxltier-trace 1\nframe 5\nheat 0:3000 40:1000\nend 1\n");
+  write("trace", "cxltier-trace 2\nframe 5\nheat 0:3000 40:1000\nend 1\n");
   const Outcome outcome = shell("$cxltier advise $scratch/trace --machine eurosys24-fit");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(holds(outcome.out, "--stall PERCENT")) << outcome.out;
@@ -134,17 +134,17 @@ TEST_F(AdviseVerb, TextSaysWhatIsNotKnown) {
 }
 
 TEST_F(AdviseVerb, WrongTracesAreNamedByLine) {
-  write("trace", "cxltier-trace 1\nframe 5\nheat 64:1\nend 1\n");
+  write("trace", "cxltier-trace 2\nframe 5\nheat 64:1\nend 1\n");
   const Outcome wrong = shell("$cxltier advise $scratch/trace");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_TRUE(holds(wrong.err, "line 3: heat is BIN:PAGES")) << wrong.err;
   EXPECT_EQ(shell("$cxltier advise $scratch/absent").status, 1);
-  write("empty", "cxltier-trace 1\nframe 5\nend 1\n");
+  write("empty", "cxltier-trace 2\nframe 5\nend 1\n");
   EXPECT_EQ(shell("$cxltier advise $scratch/empty").status, 1);
 }
 
 TEST_F(SimulateVerb, ReplaysATrace) {
-  write("trace", "cxltier-trace 1\nframe 5\nheat 0:300000 40:100000\nend 1\n");
+  write("trace", "cxltier-trace 2\nframe 5\nheat 0:300000 40:100000\nend 1\n");
   const Outcome outcome =
       shell("$cxltier simulate --trace $scratch/trace --policy first-touch,hottest-first");
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -40,7 +40,8 @@ TEST_F(StatVerb, JsonHoldsTheValuesOfThePage) {
       nlohmann::json::parse(R"({"id":2,"kind":"cxl","tier":1,"pages":3000,"bytes":12288000})"));
   EXPECT_EQ(json["tiers"][0],
             nlohmann::json::parse(R"({"tier":0,"pages":1000,"bytes":4096000,)"
-                                  R"("limit_bytes":4194304,"over_limit_bytes_max":163840})"));
+                                  R"("limit_bytes":4194304,"over_limit_bytes_max":163840,)"
+                                  R"("latency_ns":null,"latency_idle_ns":null})"));
   EXPECT_TRUE(json["tiers"][1]["limit_bytes"].is_null());
   EXPECT_EQ(json["heat_histogram"].size(), 64u);
   EXPECT_EQ(json["heat_histogram"][63], 1000);

@@ -25,7 +25,7 @@ struct ControlledProcess {
   static constexpr std::uint64_t hot_pages = hot_regions * region_pages;
 
   explicit ControlledProcess(Bytes dram_limit, PolicyKind policy = PolicyKind::hot_cold,
-                             std::uint64_t fault_at = 0) {
+                             std::uint64_t fault_at = 0, const NodeSet& own = {}) {
     process.map({base, base + pages * page_bytes});
     for (std::uint64_t i = 0; i < pages; ++i) {
       process.touch(address(i), i % 4 == 0 ? 0 : 2);
@@ -34,14 +34,15 @@ struct ControlledProcess {
     process.faults.at = fault_at;
     ControllerConfig config;
     config.machine = process.machine();
-    config.tiers = assign_tiers(config.machine, {});
+    config.tiers = assign_tiers(config.machine, own);
     config.settings.policy = policy;
     config.settings.limit_dram = dram_limit;
     config.vma_budget = 64;
+    config.probe_heap_min = {};
     storage = std::make_unique<ControllerStorage>();
     controller = std::make_unique<Controller>(
         ControllerSeams{process, process, process.smaps(), process.numa_maps(), process, process,
-                        process, process, process},
+                        process, process, process, process},
         config, *storage);
   }
 

@@ -29,6 +29,18 @@ TEST(Controller, BringsHotPagesToDramWithinTheLimit) {
   EXPECT_TRUE(on.contents_whole());
 }
 
+// A program that may run on the CPUs of one node only: the other node's DRAM is a tier of its own,
+// for which the limit leaves nothing.
+TEST(Controller, BringsHotPagesToItsOwnDramPastATierWithoutRoom) {
+  NodeSet own;
+  own.insert(NodeId{0});
+  ControlledProcess on(quarter, PolicyKind::hot_cold, 0, own);
+  on.run(20);
+  EXPECT_EQ(on.process.published().tier_count, 3u);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_LE(on.process.pages_on(0) + on.process.pages_on(1), ControlledProcess::pages / 4);
+}
+
 TEST(Controller, ComesToRest) {
   ControlledProcess on(quarter);
   on.run(15);
@@ -152,6 +164,30 @@ TEST(Controller, StopsAndSaysWhyWhenTheMapsCannotBeRead) {
   on.run(Controller::failures_max);
   EXPECT_EQ(on.process.published().state, RunState::stopped);
   EXPECT_NE(std::string(on.process.published().reason.data()).find("errno 13"), std::string::npos);
+}
+
+// Loaded DRAM slower than CXL: a part of the traffic has to go, whatever the ranks say.
+TEST(Controller, BalanceGivesTrafficAwayWhileDramIsLoadedAndTakesItBack) {
+  ControlledProcess on({ControlledProcess::pages * page_bytes}, PolicyKind::balance);
+  on.run(20);
+  ASSERT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_EQ(on.process.published().latencies[0].idle_ps, 100'000u);
+  on.process.nodes[0].latency_ps = on.process.nodes[1].latency_ps = 500'000;
+  on.run(30);
+  EXPECT_EQ(on.process.published().latencies[0].loaded_ps, 500'000u);
+  EXPECT_LT(on.hot_on_dram(), ControlledProcess::hot_pages / 2);
+  on.process.nodes[0].latency_ps = on.process.nodes[1].latency_ps = 100'000;
+  on.run(60);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_TRUE(on.contents_whole());
+}
+
+TEST(Controller, CapacityMovesWhatIsColdToCxl) {
+  ControlledProcess on({ControlledProcess::pages * page_bytes}, PolicyKind::capacity);
+  for (auto& [address, page] : on.process.pages()) page.node = 0;
+  on.run(60);
+  EXPECT_GT(on.process.pages_on(2), ControlledProcess::pages / 10);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 90 / 100);
 }
 
 }  // namespace

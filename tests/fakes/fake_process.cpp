@@ -237,4 +237,15 @@ Bytes FakeProcess::mapped() noexcept {
   return sum;
 }
 
+Result<Done> FakeProcess::open(std::size_t slot, NodeId node) noexcept {
+  if (call_fails()) return Error{faults.error};
+  probed_[slot] = node;
+  return Done{};
+}
+
+Result<std::uint32_t> FakeProcess::walk(std::size_t slot) noexcept {
+  if (call_fails()) return Error{EAGAIN};
+  return nodes[index_of(probed_[slot])].latency_ps;
+}
+
 }  // namespace cxltier::fakes

@@ -19,6 +19,7 @@
 #include "runtime/os/clock.h"
 #include "runtime/os/file_tree.h"
 #include "runtime/os/heap_ranges.h"
+#include "runtime/os/latency_chase.h"
 #include "runtime/os/memory_policy.h"
 #include "runtime/os/page_mover.h"
 #include "runtime/os/process_state.h"
@@ -49,6 +50,7 @@ struct FakePage {
 struct FakeNode {
   std::uint64_t pages = 0;
   std::uint64_t used_by_others = 0;
+  std::uint32_t latency_ps = 0;  // of a load, now
 };
 
 class FakeProcess final : public MemoryPolicy,
@@ -57,6 +59,7 @@ class FakeProcess final : public MemoryPolicy,
                           public FileTree,
                           public HeapRanges,
                           public ProcessState,
+                          public LatencyChase,
                           public TelemetrySink {
  public:
   FakeProcess();
@@ -73,7 +76,9 @@ class FakeProcess final : public MemoryPolicy,
   [[nodiscard]] Machine machine() const;
 
   FaultPlan faults;
-  std::array<FakeNode, 3> nodes{FakeNode{1u << 16}, FakeNode{1u << 16}, FakeNode{1u << 18}};
+  std::array<FakeNode, 3> nodes{FakeNode{.pages = 1u << 16, .latency_ps = 100'000},
+                                FakeNode{.pages = 1u << 16, .latency_ps = 100'000},
+                                FakeNode{.pages = 1u << 18, .latency_ps = 250'000}};
   bool has_child = false;  // shared pages keep their access bits and do not move
   bool application_bound = false;
   std::uint64_t cooled_bytes = 0;  // by all calls of cool so far
@@ -84,6 +89,8 @@ class FakeProcess final : public MemoryPolicy,
   Result<Done> bind(AddressRange range, RangePolicy policy) noexcept override;
   Result<Done> cool(AddressRange range) noexcept override;
   Result<PolicyOwner> owner_of(std::uintptr_t address) noexcept override;
+  Result<Done> open(std::size_t slot, NodeId node) noexcept override;
+  Result<std::uint32_t> walk(std::size_t slot) noexcept override;
   Result<Done> locate(std::span<const std::uintptr_t> pages,
                       std::span<int> status) noexcept override;
   Result<Done> move(std::span<const std::uintptr_t> pages, NodeId node,
@@ -134,6 +141,7 @@ class FakeProcess final : public MemoryPolicy,
   std::map<std::uintptr_t, Vma> bound_;       // by begin
   Nanoseconds now_ = seconds(100);
   Nanoseconds cpu_{};
+  std::array<NodeId, LatencyChase::slots_max> probed_{};
   TelemetryPage published_;
   Text smaps_;
   Text numa_maps_;

@@ -25,8 +25,8 @@ class MoverTest : public testing::Test {
   void touch(std::uint64_t from, std::uint64_t to, int node) {
     for (std::uint64_t i = from; i < to; ++i) process.touch(base + i * page_bytes, node);
   }
-  Move move_of(std::uint32_t pages, Direction direction, TierIndex to) const {
-    return {0, {base / page_bytes}, pages, direction, to, {pages}};
+  ExtentMove move_of(std::uint32_t pages, Direction direction, TierIndex to) const {
+    return {{{base / page_bytes}, pages}, direction, to, {pages}};
   }
   std::uint64_t refused(const MoveOutcome& outcome, Refusal why) const {
     return outcome.refused_by[static_cast<std::size_t>(why)];
@@ -57,8 +57,8 @@ TEST_F(MoverTest, MovesWhatIsElsewhereAndLeavesTheRest) {
 
 TEST_F(MoverTest, MovesNoMoreThanThePlanExpects) {
   touch(0, 300, 0);
-  Move move = move_of(300, Direction::demote, cxl);
-  move.pages_expected = {120};
+  ExtentMove move = move_of(300, Direction::demote, cxl);
+  move.pages_max = {120};
   EXPECT_EQ(mover.carry_out(move, tiers, rooms, stop).moved.count, 120u);
   EXPECT_EQ(process.pages_on(2), 120u);
 }

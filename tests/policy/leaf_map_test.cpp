@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdio>
 #include <random>
 #include <set>
@@ -142,6 +143,71 @@ TEST(LeafMap, EveryVerdictHasItsOwnWords) {
   std::set<std::string> texts;
   for (std::size_t i = 0; i < verdict_count; ++i) texts.insert(text_of(static_cast<Verdict>(i)));
   EXPECT_EQ(texts.size(), verdict_count);
+}
+
+TEST(LeafMap, BackoffDoublesAndSaturates) {
+  EXPECT_EQ(backoff_of(seconds(5), 0), seconds(5));
+  EXPECT_EQ(backoff_of(seconds(5), 3), seconds(40));
+  EXPECT_EQ(backoff_of({0}, 200).count, 0u);
+  EXPECT_EQ(backoff_of(seconds(5), 63).count, ~std::uint64_t{0});
+  EXPECT_EQ(backoff_of(seconds(5), 255).count, ~std::uint64_t{0});
+}
+
+TEST(LeafMap, ALeafThatEveryScanSawTouchedHidesPagesUntilSeveralDidNot) {
+  Leaf leaf{.pages = 100};
+  for (int scan = 1; scan < steady_max; ++scan) note_touch(leaf, Touch::some);
+  EXPECT_EQ(hidden_pages(leaf), 0u);
+  note_touch(leaf, Touch::some);
+  EXPECT_EQ(hidden_pages(leaf), 20u);
+  note_touch(leaf, Touch::none);
+  note_touch(leaf, Touch::none);
+  EXPECT_EQ(hidden_pages(leaf), 20u) << "chance";
+  note_touch(leaf, Touch::none);
+  EXPECT_EQ(hidden_pages(leaf), 0u);
+}
+
+TEST(LeafMap, OfALargeLeafSomePageIsAlwaysTouchedWhichSaysNothing) {
+  Leaf leaf{.pages = steady_leaf_pages_max + 1};
+  for (int scan = 1; scan <= steady_max; ++scan) note_touch(leaf, Touch::some);
+  EXPECT_EQ(hidden_pages(leaf), 0u);
+}
+
+Leaf leaf_with(std::uint32_t pages, std::uint16_t code, std::uint8_t scans) {
+  Leaf leaf{.pages = pages, .rate_short = {code}, .rate_long = {code}};
+  leaf.scans = scans & 0xf;
+  return leaf;
+}
+
+TEST(LeafMap, CarriesLeavesOverByOverlap) {
+  const std::array<Extent, 2> before{Extent{{100}, 64}, Extent{{200}, 64}};
+  const std::array<Leaf, 2> leaves{leaf_with(64, 20'000, 9), leaf_with(32, 10'000, 4)};
+  // Untouched; halved; joined with what is new; all new.
+  const std::array<Extent, 5> after{Extent{{100}, 64}, Extent{{200}, 32}, Extent{{232}, 32},
+                                    Extent{{264}, 64}, Extent{{500}, 8}};
+  std::array<Leaf, 5> out;
+  carry_leaves(before, leaves, after, out);
+  EXPECT_EQ(out[0].rate_long, leaves[0].rate_long);
+  EXPECT_EQ(out[0].scans, 9);
+  EXPECT_EQ(out[1].pages, 16u);
+  EXPECT_EQ(out[1].rate_long, leaves[1].rate_long);
+  EXPECT_EQ(out[2].scans, 4);
+  EXPECT_EQ(out[3].pages, 0u);
+  EXPECT_EQ(out[4].scans, 0);
+
+  const std::array<Extent, 1> joined{Extent{{100}, 164}};
+  std::array<Leaf, 1> whole;
+  carry_leaves(before, leaves, joined, whole);
+  EXPECT_EQ(whole[0].pages, 96u);
+  EXPECT_LT(whole[0].rate_long, leaves[0].rate_long);
+  EXPECT_GT(whole[0].rate_long, leaves[1].rate_long);
+  EXPECT_EQ(whole[0].scans, 4) << "the careful side";
+}
+
+TEST(LeafMap, ExtentsAreSortedApartAndNotEmpty) {
+  using Extents = std::array<Extent, 2>;
+  EXPECT_TRUE(is_valid(Extents{Extent{{1}, 4}, Extent{{5}, 1}}));
+  EXPECT_FALSE(is_valid(Extents{Extent{{1}, 4}, Extent{{4}, 1}}));
+  EXPECT_FALSE(is_valid(Extents{Extent{{1}, 4}, Extent{{8}, 0}}));
 }
 
 }  // namespace

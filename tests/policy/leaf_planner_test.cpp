@@ -316,7 +316,7 @@ TEST(LeafPlanner, EveryPlanKeepsItsInvariants) {
     for (int i = 0; i < 100; ++i) {
       Leaf& leaf = map.add(random() % tiers, static_cast<double>(random() % 1000) / 10);
       leaf.epochs = static_cast<std::uint8_t>(random() % 4);
-      leaf.wish = random() % 2 == 0 ? std::uint8_t{0} : std::uint8_t{0xff};
+      leaf.wish = random() % 2 == 0 ? 0 : wish_own;
       if (random() % 4 == 0) leaf.pattern = static_cast<std::uint8_t>(Pattern::stream);
       if (random() % 5 == 0) shift_leaf(leaf, TierIndex{0}, random() % pages);
     }

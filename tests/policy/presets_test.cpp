@@ -31,10 +31,9 @@ TEST(Presets, AreValidAndOfTheirKind) {
   }
 }
 
-TEST(Presets, WatermarksOutOfOrderAreInvalid) {
+TEST(Presets, MoreDoublingsThanALeafCountsAreInvalid) {
   Parameters parameters = preset_of(PolicyKind::hot_cold);
-  parameters.free_low_permille = 30;
-  parameters.free_high_permille = 20;
+  parameters.reversals_max = 16;
   EXPECT_FALSE(is_valid(parameters));
 }
 

@@ -14,9 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "policy/planner.h"
+#include "policy/tiering.h"
 
 namespace cxltier::testing {
+
+// What the sensor says of one region.
+struct Seen {
+  std::uint32_t touched_pages = 0;
+  Residence resident{};
+};
 
 struct FakeRegion {
   std::uint64_t first_page = 0;
@@ -52,20 +58,19 @@ class ProcessFake {
 
   // Access bits of an interval: each page was touched with probability 1 - exp(-rate * seconds),
   // then the share is disturbed by +-noise.
-  std::vector<Observation> scan(double seconds, double noise) {
-    std::vector<Observation> seen;
+  std::vector<Seen> scan(double seconds, double noise) {
+    std::vector<Seen> seen;
     std::uniform_real_distribution<double> disturb(1 - noise, 1 + noise);
     for (const FakeRegion& region : regions_) {
-      Observation now{.first_page = {region.first_page},
-                      .page_count = static_cast<std::uint32_t>(region.tier_of_page.size()),
-                      .visibility = Visibility::seen};
+      const auto page_count = static_cast<std::uint32_t>(region.tier_of_page.size());
+      Seen now;
       for (const std::uint8_t tier : region.tier_of_page) {
         if (tier < tiers_max) ++now.resident[tier];
       }
-      std::binomial_distribution<std::uint32_t> touched(now.page_count,
+      std::binomial_distribution<std::uint32_t> touched(page_count,
                                                         1 - std::exp(-region.rate * seconds));
       const double shown = touched(random_) * disturb(random_);
-      now.touched_pages = std::min(now.page_count, static_cast<std::uint32_t>(std::lround(shown)));
+      now.touched_pages = std::min(page_count, static_cast<std::uint32_t>(std::lround(shown)));
       seen.push_back(now);
     }
     return seen;
@@ -79,27 +84,17 @@ class ProcessFake {
     return pages;
   }
 
-  [[nodiscard]] Limits limits(std::uint64_t moved_max, Nanoseconds now) const {
-    Limits limits{.tier_count = static_cast<std::uint8_t>(capacities_.size()),
-                  .moved_max = {moved_max},
-                  .now = now};
-    for (std::size_t t = 0; t < capacities_.size(); ++t) {
-      limits.tiers[t] = {.used = {used(t)}, .capacity = {capacities_[t]}};
-    }
-    return limits;
-  }
+  [[nodiscard]] std::size_t tier_count() const { return capacities_.size(); }
 
   // Carries out one move to the letter of its contract and returns how many pages moved.
-  std::uint64_t carry_out(const Move& move) {
-    FakeRegion& region = regions_[move.region];
-    const std::uint64_t begin = move.first_page.value - region.first_page;
+  std::uint64_t carry_out(const LeafMove& move) {
+    FakeRegion& region = regions_[move.leaf];
     const std::size_t to = index_of(move.to);
+    const bool is_up = move.to < move.from;
     std::uint64_t moved = 0;
-    for (std::uint64_t i = begin; i < begin + move.page_count; ++i) {
-      std::uint8_t& tier = region.tier_of_page[i];
-      const bool is_source =
-          move.direction == Direction::promote ? tier > to && tier < tiers_max : tier < to;
-      if (!is_source) continue;
+    for (std::uint8_t& tier : region.tier_of_page) {
+      const bool is_source = is_up ? tier > to && tier < tiers_max : tier < to;
+      if (!is_source || moved == move.pages.count) continue;
       tier = static_cast<std::uint8_t>(to);
       ++moved;
     }
@@ -137,46 +132,65 @@ class ProcessFake {
   std::size_t dealt_ = 0;
 };
 
-// The controller's loop over a fake: scan, update, rank, plan, move, record.
+// The controller's loop over a fake: scan, tick, move, record.
 class Loop {
  public:
-  Loop(ProcessFake& process, const Parameters& parameters)
-      : process_(process), parameters_(parameters) {}
+  static constexpr std::size_t leaves_max = 2048;
 
-  Carried tick(double interval_s, double noise, std::uint64_t moved_max) {
+  Loop(ProcessFake& process, const Parameters& parameters)
+      : process_(process),
+        leaves_(leaves_max),
+        choices_(leaves_max),
+        moves_(leaves_max),
+        tiering_({.page_size = {4096}, .parameters = parameters, .cpus = 2},
+                 {.leaves = leaves_, .choices = choices_, .moves = moves_}) {}
+
+  Carried tick(double interval_s, double noise) {
     const Nanoseconds elapsed{static_cast<std::uint64_t>(interval_s * 1e9)};
     now_ = now_ + elapsed;
     // The controller watches for at most a second, however long it rests.
-    const std::vector<Observation> seen = process_.scan(std::min(interval_s, 1.0), noise);
-    std::vector<Region> after(seen.size());
-    update_regions(regions_, seen, elapsed, after);
-    regions_ = after;
-    std::vector<Rank> ranks(regions_.size());
-    std::vector<Move> moves(regions_.size());
-    const Limits limits = process_.limits(moved_max, now_);
-    rank_regions(regions_, limits, parameters_, ranks);
-    moves.resize(plan_moves(regions_, limits, parameters_, moves, ranks));
-    return carry_out(moves);
-  }
-
-  [[nodiscard]] const std::vector<Region>& regions() const { return regions_; }
-
- private:
-  Carried carry_out(const std::vector<Move>& moves) {
-    Carried carried;
-    for (const Move& move : moves) {
-      const std::uint64_t moved = process_.carry_out(move);
-      carried.moved += moved;
-      (move.direction == Direction::promote ? carried.promoted : carried.demoted) += moved;
-      record_outcome(regions_[move.region], move, {.moved = {moved}, .refused = {0}}, now_,
-                     parameters_);
+    const double window_s = std::min(interval_s, 1.0);
+    const std::vector<Seen> seen = process_.scan(window_s, noise);
+    std::vector<LeafPlacement> placements;
+    std::vector<LeafSample> samples;
+    for (std::uint32_t leaf = 0; leaf < seen.size(); ++leaf) {
+      placements.push_back({.leaf = leaf, .resident = seen[leaf].resident});
+      if (seen[leaf].touched_pages > 0) {
+        samples.push_back({.leaf = leaf, .touched = seen[leaf].touched_pages});
+      }
     }
+    TickInput input;
+    input.now = now_;
+    input.elapsed = elapsed;
+    input.window = {static_cast<std::uint64_t>(window_s * 1e9)};
+    input.samples = samples;
+    input.placements = placements;
+    input.tier_count = static_cast<std::uint8_t>(process_.tier_count());
+    for (std::size_t t = 0; t < process_.tier_count(); ++t) {
+      const auto latency = static_cast<std::uint32_t>(100'000 * (t + 1));
+      input.tiers[t] = {.latency_idle_ps = latency,
+                        .latency_ps = latency,
+                        .used = {process_.used(t)},
+                        .capacity = {process_.capacity(t)}};
+    }
+    Carried carried;
+    for (const LeafMove& move : tiering_.tick(input).moves) carry_out(move, carried);
     return carried;
   }
 
+ private:
+  void carry_out(const LeafMove& move, Carried& carried) {
+    const std::uint64_t moved = process_.carry_out(move);
+    carried.moved += moved;
+    (move.to < move.from ? carried.promoted : carried.demoted) += moved;
+    tiering_.record(move, {.moved = {moved}, .refused = {}, .spent = {moved * 2000}}, now_);
+  }
+
   ProcessFake& process_;
-  Parameters parameters_;
-  std::vector<Region> regions_;
+  std::vector<Leaf> leaves_;
+  std::vector<LeafChoice> choices_;
+  std::vector<LeafMove> moves_;
+  Tiering tiering_;
   Nanoseconds now_ = seconds(100);
 };
 

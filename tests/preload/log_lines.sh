@@ -42,6 +42,14 @@ expect 'all: one line, whether it works here or not' 1 "$(lines_of CXLTIER_LOG=a
 line="cxltier: CXLTIER_TIERS=0;999: '999' names a node that the machine does not have; \
 using the machine's own order; see cxltier topo"
 expect 'errors: a node that is not here' "$line" "$(lines_of 'CXLTIER_TIERS=0;999')"
+line='cxltier: the machine profile /absent is not there; write it with cxltier bench --save'
+expect 'errors: a profile that was named and is not here' "$line" \
+  "$(lines_of CXLTIER_PROFILE=/absent)"
+printf 'cxltier-profile 1\nmachine.cpu Another 9000\n' >"$work/profile"
+line="cxltier: the machine profile $work/profile was measured on another machine (its processor \
+differs); measure this one with cxltier bench --save"
+expect 'errors: the profile of another machine' "$line" \
+  "$(lines_of "CXLTIER_PROFILE=$work/profile")"
 expect 'off' '' "$(lines_of CXLTIER_LOG=off 'CXLTIER_TIERS=0;999')"
 
 # A daemon that took the number 2 for a file of its own.

@@ -19,7 +19,7 @@ namespace {
 bool same(const Settings& a, const Settings& b) {
   return a.policy == b.policy && a.limit_dram == b.limit_dram && a.limit_cxl == b.limit_cxl &&
          a.limit_tier == b.limit_tier && a.tiers == b.tiers && a.start_heap == b.start_heap &&
-         a.log == b.log;
+         a.profile == b.profile && a.log == b.log;
 }
 
 TEST(ParseSize, UnderstandsPlainAndBinarySizes) {
@@ -96,7 +96,7 @@ TEST(SetPolicy, EveryNamedPolicyIsUnderstood) {
   const std::string known = set_policy(settings, "").expected;
   const std::string first_touch(name_of(PolicyKind::first_touch));
   const std::string hot_cold(name_of(PolicyKind::hot_cold));
-  EXPECT_EQ(known, "known: " + first_touch + ", " + hot_cold);
+  EXPECT_EQ(known, "known: " + first_touch + ", " + hot_cold + ", balance, capacity");
 }
 
 TEST(SetLimit, AddsUpOverCallsAndALaterOneReplaces) {
@@ -214,6 +214,38 @@ TEST(FormatLimits, IsReadBackAsTheSameLimits) {
   EXPECT_EQ(std::string(text.data(), size), every);
 }
 
+TEST(SetProfile, TakesAnAbsolutePathOrNone) {
+  Settings settings;
+  EXPECT_TRUE(set_profile(settings, "/var/lib/x.profile").ok());
+  EXPECT_STREQ(settings.profile.data(), "/var/lib/x.profile");
+  EXPECT_TRUE(set_profile(settings, "none").ok());
+  EXPECT_STREQ(settings.profile.data(), "none");
+  EXPECT_TRUE(set_profile(settings, "/" + std::string(254, 'x')).ok());
+  const Settings before = settings;
+  for (const std::string& wrong : {std::string(), std::string("x.profile"), std::string("None"),
+                                   "/" + std::string(255, 'x')}) {
+    EXPECT_FALSE(set_profile(settings, wrong).ok()) << wrong;
+    EXPECT_TRUE(same(settings, before));
+  }
+}
+
+TEST(ProfileOwn, LiesInTheStateFolderOrBelowHome) {
+  std::array<char, profile_path_max> path{};
+  const auto place = [&path](std::vector<const char*> environment) {
+    environment.push_back(nullptr);
+    return std::string(path.data(), format_profile_own(environment.data(), path));
+  };
+  EXPECT_EQ(place({"HOME=/home/u"}), "/home/u/.local/state/cxltier/machine.profile");
+  EXPECT_EQ(place({"HOME=/home/u", "XDG_STATE_HOME=/s"}), "/s/cxltier/machine.profile");
+  EXPECT_EQ(place({"HOME=/home/u", "XDG_STATE_HOME=relative"}),
+            "/home/u/.local/state/cxltier/machine.profile");
+  EXPECT_EQ(place({"HOME=u"}), "");
+  EXPECT_EQ(place({}), "");
+  const std::string endless = "HOME=/" + std::string(300, 'x');
+  EXPECT_EQ(place({endless.c_str()}), "");
+  EXPECT_STREQ(path.data(), "") << "half a path would be another file";
+}
+
 TEST(SettingsFrom, ReadsEveryVariable) {
   const char* const environment[] = {
       "PATH=/bin",       "CXLTIER_POLICY=first-touch", "CXLTIER_START=1M", "CXLTIER_LIMIT=dram=64M",
@@ -254,15 +286,20 @@ TEST(SettingsFrom, AWrongValueKeepsTheDefaultAndIsReportedInOneLine) {
 
   EXPECT_STREQ(line.data(),
                "cxltier: CXLTIER_POLICY=turbo: unknown policy 'turbo'; known: first-touch, "
-               "hot-cold; using hot-cold");
+               "hot-cold, balance, capacity; using hot-cold");
   EXPECT_EQ(settings.policy, PolicyKind::hot_cold);
   EXPECT_EQ(settings.start_heap, Bytes{1'048'576}) << "the right ones still count";
 }
 
 // What the report says is in force must be what is in force.
 TEST(SettingsFrom, TheNamedFallbacksAreTheDefaults) {
-  const char* const environment[] = {"CXLTIER_POLICY=?", "CXLTIER_LIMIT=?", "CXLTIER_TIERS=?",
-                                     "CXLTIER_START=?",  "CXLTIER_LOG=?",   nullptr};
+  const char* const environment[] = {"CXLTIER_POLICY=?",
+                                     "CXLTIER_LIMIT=?",
+                                     "CXLTIER_TIERS=?",
+                                     "CXLTIER_START=?",
+                                     "CXLTIER_PROFILE=?",
+                                     "CXLTIER_LOG=?",
+                                     nullptr};
   Settings settings;
   const EnvironmentReport report = settings_from(environment, settings);
   ASSERT_EQ(report.wrong_count, variables_max);
@@ -271,7 +308,7 @@ TEST(SettingsFrom, TheNamedFallbacksAreTheDefaults) {
   Settings stated;
   ASSERT_TRUE(set_policy(stated, report.wrong[0].used).ok());
   ASSERT_TRUE(set_start(stated, report.wrong[3].used).ok());
-  ASSERT_TRUE(set_log(stated, report.wrong[4].used).ok());
+  ASSERT_TRUE(set_log(stated, report.wrong[5].used).ok());
   EXPECT_TRUE(same(stated, Settings{}));
 }
 
@@ -312,7 +349,7 @@ TEST(SettingsNoise, RefusalsChangeNothingAndAcceptanceIsStable) {
   for (int round = 0; round < 50'000; ++round) {
     std::string text;
     for (auto n = random() % 7; n > 0; --n) text += pieces[random() % pieces.size()];
-    for (const auto set : {set_policy, set_limit, set_tiers, set_start, set_log}) {
+    for (const auto set : {set_policy, set_limit, set_tiers, set_start, set_profile, set_log}) {
       Settings settings;
       const SettingsError error = set(settings, text);
       if (error.ok()) {

@@ -137,18 +137,21 @@ TEST(PageSearch, FindsThePageOfAContainedProcess) {
   }
   ::close(ready.ends[1]);
   ::close(stay.ends[0]);
+  // The number, ended by a zero, and the inner process's word may come in either order.
   std::string report;
-  char c = 0;
-  while (report.find('.') == std::string::npos && report.find('s') == std::string::npos &&
-         ::read(ready.ends[0], &c, 1) == 1) {
-    if (c != '\0') report += c;
+  bool numbered = false;
+  bool contained = false;
+  for (char c = 0; !(numbered && contained) && ::read(ready.ends[0], &c, 1) == 1;) {
+    if (c == 's') break;
+    if (c == '\0') numbered = true;
+    if (c == '.') contained = true;
+    if (c >= '0' && c <= '9') report += c;
   }
-  const bool contained = report.find('.') != std::string::npos;
+  contained = contained && numbered;
   TelemetryPage page;
   const ScratchFolder scratch;
   PageFailure found = PageFailure::absent;
   if (contained) {
-    std::erase(report, '.');
     found = find_telemetry_page(static_cast<std::uint32_t>(std::stoul(report)), search_in(scratch),
                                 page);
   }

@@ -7,8 +7,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <system_error>
 
 namespace {
 
@@ -137,6 +142,93 @@ TEST(TopoVerb, MisuseNamesTheWordAndTheKnownOnes) {
     EXPECT_TRUE(contains(complaint.text, misuse.known)) << complaint.text;
     EXPECT_EQ(run_for_data(misuse.arguments).text, "") << misuse.arguments;
   }
+}
+
+// The snapshot's machine, as a measurement of it would have been saved.
+class TopoProfile : public testing::Test {
+ protected:
+  TopoProfile() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "cxltier-topo-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    std::filesystem::copy(
+        CXLTIER_FIXTURES "/genport-2socket-7.3", root_,
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+    std::filesystem::create_directories(root_ + "/etc/cxltier");
+  }
+  ~TopoProfile() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+  TopoProfile(const TopoProfile&) = delete;
+  TopoProfile& operator=(const TopoProfile&) = delete;
+
+  // Lines for the nodes as the snapshot has them, but for the last one's size.
+  void save(const std::string& more, std::uint64_t bytes_of_last = 536870912) const {
+    const nlohmann::json json = nlohmann::json::parse(run_for_data("topo --json " + root()).text);
+    std::ofstream out(root_ + "/etc/cxltier/machine.profile");
+    out << "cxltier-profile 1\nmachine.cpu " << cpu() << "\n";
+    for (const nlohmann::json& node : json["nodes"]) {
+      const bool last = node["id"] == 3;
+      out << "node." << node["id"] << ".bytes "
+          << (last ? bytes_of_last : node["bytes"].get<std::uint64_t>()) << "\n";
+    }
+    out << more;
+  }
+  // The processor's name in the snapshot; "-" where it has none.
+  [[nodiscard]] std::string cpu() const {
+    std::ifstream cpuinfo(root_ + "/proc/cpuinfo");
+    for (std::string line; std::getline(cpuinfo, line);) {
+      if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+    }
+    return "-";
+  }
+  [[nodiscard]] std::string root() const { return "--root '" + root_ + "'"; }
+
+  std::string root_;
+};
+
+TEST_F(TopoProfile, MeasuredFiguresReplaceFirmwaresAndAreMarked) {
+  EXPECT_TRUE(
+      nlohmann::json::parse(run_for_data("topo --json " + root()).text)["profile"].is_null());
+  save("node.3.latency_ns 260.4\nweights.R 0:13,3:1\n");
+  const nlohmann::json json = nlohmann::json::parse(run_for_data("topo --json " + root()).text);
+  const nlohmann::json& cxl = json["nodes"][2];
+  EXPECT_EQ(cxl["read_latency_ns"], 260);
+  EXPECT_EQ(cxl["latency_source"], "measured");
+  EXPECT_EQ(cxl["bandwidth_source"], "firmware");
+  EXPECT_EQ(json["profile"]["used"], true);
+  EXPECT_EQ(json["profile"]["weights"][0]["nodes"]["0"], 13);
+  const std::string table = run_for_data("topo " + root()).text;
+  EXPECT_TRUE(contains(table, " 260 ns* ")) << table;
+  EXPECT_TRUE(contains(table, "* measured, from /etc/cxltier/machine.profile")) << table;
+  EXPECT_TRUE(contains(table, "interleave weights for R: node 0: 13, node 3: 1")) << table;
+  EXPECT_EQ(
+      nlohmann::json::parse(
+          run_for_data("topo --json --profile none " + root()).text)["nodes"][2]["read_latency_ns"],
+      212);
+}
+
+TEST_F(TopoProfile, AStaleOneIsRefusedInOneLineAndFirmwareSpeaks) {
+  save("node.3.latency_ns 260.4\n", 2147483648);  // the card was larger then
+  const Outcome outcome = run_for_complaint("topo " + root());
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(contains(outcome.text,
+                       "cxltier: topo: the machine profile /etc/cxltier/machine.profile was "
+                       "measured on another machine, or before its memory changed"))
+      << outcome.text;
+  EXPECT_EQ(outcome.text.find('\n'), outcome.text.size() - 1);
+  const nlohmann::json json = nlohmann::json::parse(run_for_data("topo --json " + root()).text);
+  EXPECT_EQ(json["nodes"][2]["read_latency_ns"], 212);
+  EXPECT_EQ(json["profile"]["used"], false);
+  save("node.3.latency_ns soon\n");
+  EXPECT_TRUE(contains(run_for_complaint("topo " + root()).text, "makes no sense"));
+}
+
+TEST_F(TopoProfile, ANamedOneMustBeThere) {
+  EXPECT_TRUE(contains(run_for_complaint("topo --profile /absent " + root()).text,
+                       "the machine profile /absent is not there; write it with"));
+  EXPECT_EQ(run_for_complaint("topo --profile ''").exit_code, 2);
 }
 
 TEST(TopoVerb, FullDiskIsAFailure) {

@@ -128,6 +128,10 @@ std::optional<Buffer> Buffer::make(const BufferRequest& request, int& error) {
     if (!request.nodes.empty()) {
       buffer.bind_error_ = bind_range(buffer.start_, buffer.bytes_, request.nodes.front().node);
     }
+    if (!buffer.populate()) {
+      error = ENOMEM;
+      return std::nullopt;
+    }
     buffer.touch();
   }
   return buffer;
@@ -137,8 +141,10 @@ bool Buffer::map(PageKind pages) {
   const int huge_flags = pages == PageKind::hugetlb ? MAP_HUGETLB | (21 << MAP_HUGE_SHIFT) : 0;
   // hugetlb memory is aligned by itself, and every page of the slack would be taken from the pool.
   mapping_bytes_ = bytes_ + (pages == PageKind::hugetlb ? 0 : huge_bytes);
+  // A reservation from the pool fails here; without one, touching an empty pool is a bus error.
+  const int reserve_flags = pages == PageKind::hugetlb ? 0 : MAP_NORESERVE;
   void* mapped = ::mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | huge_flags, -1, 0);
+                        MAP_PRIVATE | MAP_ANONYMOUS | reserve_flags | huge_flags, -1, 0);
   if (mapped == MAP_FAILED) return false;
   mapping_ = static_cast<std::byte*>(mapped);
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
@@ -148,6 +154,14 @@ bool Buffer::map(PageKind pages) {
     (void)::madvise(start_, bytes_, pages == PageKind::thp ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
   return true;
+}
+
+// The pool may have pages, and the asked node none of them: the kernel then says so here, where a
+// touch would be a bus error.  False: there is no room.
+bool Buffer::populate() {
+  constexpr int madv_populate_write = 23;  // Linux 5.14; older headers lack the name
+  if (request_.pages != PageKind::hugetlb) return true;
+  return ::madvise(start_, bytes_, madv_populate_write) == 0 || errno == EINVAL;
 }
 
 void Buffer::touch() {

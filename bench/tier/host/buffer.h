@@ -68,6 +68,7 @@ class Buffer {
  private:
   Buffer() = default;
   bool map(PageKind pages);
+  bool populate();
   void touch();
   void touch_dealt();
 

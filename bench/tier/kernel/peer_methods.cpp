@@ -22,6 +22,7 @@ constexpr std::size_t slot_bytes = 256;
 constexpr std::size_t group_slots = 64 * 4096 / slot_bytes;
 constexpr std::size_t offsets = slot_bytes / sizeof(void*);
 constexpr int loads_unrolled = 200;
+constexpr std::size_t apart_most = 2056;  // 16 KiB and a line
 
 template <int N>
 inline void* follow(void* at) noexcept {
@@ -35,9 +36,11 @@ inline void* follow(void* at) noexcept {
 }  // namespace
 
 StreamMethod::StreamMethod(std::span<std::byte> memory, std::span<const unsigned> cpus) noexcept
-    : start_(reinterpret_cast<double*>(memory.data())),
-      count_(memory.size() / (3 * sizeof(double)) / 8 * 8),
-      cpus_(cpus) {
+    : start_(reinterpret_cast<double*>(memory.data())), cpus_(cpus) {
+  const std::size_t each = memory.size() / (3 * sizeof(double)) / 8 * 8;
+  const std::size_t apart = std::min(apart_most, each / 16 / 8 * 8);
+  stride_ = each + apart;  // `each` may be a power of two
+  count_ = each - 2 * apart;
   std::fill_n(array(0), count_, a_);
   std::fill_n(array(1), count_, b_);
   std::fill_n(array(2), count_, c_);

@@ -2,9 +2,12 @@
 //
 // Bandwidth: a team of one thread per core, each with a buffer of its own on the asked node.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "bench/tier/mode/mode.h"
 
@@ -49,22 +52,53 @@ Task bandwidth_task(Session& session, Cell cell, const TeamUse& use) {
   return task;
 }
 
+// The most that a mix can carry on a node: what the user gave, else what the machine says; 0: not
+// known.
+double known_ceiling(const Session& session, int node, const std::string& mix_name) {
+  const auto given = session.options.peaks.find(node);
+  if (given != session.options.peaks.end()) return given->second;
+  const auto found = session.peaks.find(node);
+  const std::optional<Mix> mix = find_mix(mix_name);
+  if (found == session.peaks.end() || !mix) return 0;
+  return ceiling_of(found->second, *mix);
+}
+
+// Why a node's theoretical peak is not known.
+const char* why_unknown(const Session& session, int node) {
+  if (session.document.machine.hypervisor != "none") return "a virtual machine does not show it";
+  if (session.node(node).kind == "cxl") return "the link of a CXL card does not show its speed";
+  if (::geteuid() != 0) return "firmware's table of memory modules is for root";
+  return "firmware's table of memory modules does not say it";
+}
+
+void state_peak(Session& session, int node) {
+  if (session.options.peaks.count(node) != 0) return;
+  const auto found = session.peaks.find(node);
+  if (found == session.peaks.end()) {
+    session.say(fmt::format(
+        "node {}: bandwidth is not checked against a theoretical peak: {}; give it with --peak {}="
+        "GB/s",
+        node, why_unknown(session, node), node));
+    return;
+  }
+  session.say(
+      fmt::format("node {}: bandwidth is checked against {:.1f} GB/s{}, from {}: an upper "
+                  "bound; give the exact one with --peak",
+                  node, found->second.gbps, found->second.full_duplex ? " each way" : "",
+                  found->second.source));
+}
+
 void check_peaks(Session& session) {
   for (Cell& cell : session.document.cells) {
     if (cell.quantity != "bandwidth" || cell.nodes.size() != 1) continue;
     const int node = cell.nodes.front();
-    const auto peak = session.options.peaks.find(node);
-    const double known = peak == session.options.peaks.end() ? 0 : peak->second;
-    for (Flag& flag : check_bandwidth_peak(cell.label, cell.summary.median, known,
+    for (Flag& flag : check_bandwidth_peak(cell.label, cell.summary.median,
+                                           known_ceiling(session, node, cell.mix),
                                            session.node(node).firmware_read_gbps)) {
       cell.flags.push_back(std::move(flag));
     }
   }
-  if (session.options.peaks.empty()) {
-    session.say(
-        "the theoretical peak is not visible without root: give it with --peak, and bandwidth is "
-        "checked against it");
-  }
+  for (const int node : session.nodes()) state_peak(session, node);
 }
 
 std::vector<std::size_t> thread_steps(std::size_t most) {

@@ -291,7 +291,7 @@ std::string json_of(const Document& document) {
 std::optional<Document> parse_document(const std::string& source, std::string& fault) {
   const Json json = Json::parse(source, nullptr, false);
   if (json.is_discarded() || !json.is_object()) {
-    fault = "is not JSON";
+    fault = json.is_discarded() ? "is not JSON, or was cut off" : "is JSON, but no object";
     return std::nullopt;
   }
   if (text(json, "schema") != document_schema) {

@@ -11,9 +11,12 @@
 namespace cxltier::bench {
 namespace {
 
+constexpr std::size_t cpu_name_most = 63;  // as runtime/topology/machine_profile.h keeps it
+
 // Keeps the better of two figures for one key: the nearest CPUs'.
 struct Best {
   std::map<std::string, double> lines;
+  std::map<std::string, double> curves;
 
   void keep(const std::string& key, double value, Better better) {
     const auto [at, is_new] = lines.emplace(key, value);
@@ -35,8 +38,8 @@ void keep_cell(const Cell& cell, Best& best) {
     best.keep(fmt::format("{}.bandwidth_gbps.{}", node, cell.mix), value, Better::higher);
   }
   if (cell.mode == "curve" && cell.delay >= 0) {
-    best.lines[fmt::format("{}.curve.{}.d{:05}", node, cell.mix, cell.delay)] = value;
-    best.lines[fmt::format("{}.curve.{}.d{:05}.gbps", node, cell.mix, cell.delay)] =
+    best.curves[fmt::format("{}.curve.{}.d{:05}", node, cell.mix, cell.delay)] = value;
+    best.curves[fmt::format("{}.curve.{}.d{:05}.gbps", node, cell.mix, cell.delay)] =
         cell.companion.median;
   }
 }
@@ -54,20 +57,31 @@ std::string weights_line(const Cell& cell) {
 
 }  // namespace
 
+bool has_figures(const std::string& profile) {
+  for (const char* const key : {".latency_ns ", ".bandwidth_gbps.", "weights."}) {
+    if (profile.find(key) != std::string::npos) return true;
+  }
+  return false;
+}
+
 std::string profile_of(const Document& document) {
   std::string out =
       fmt::format("cxltier-profile 1\n# measured {} on {}, Linux {}{}\n", document.started,
                   document.machine.cpu_model, document.machine.kernel,
                   document.machine.emulated ? "; emulated, not representative" : "");
+  const std::string& cpu = document.machine.cpu_model;
+  out += fmt::format("machine.cpu {}\n", cpu.empty() ? "-" : cpu.substr(0, cpu_name_most));
   for (const MachineNode& node : document.machine.nodes) {
-    out += fmt::format("node.{}.kind {}\n", node.id, node.kind);
+    out += fmt::format("node.{0}.kind {1}\nnode.{0}.bytes {2}\n", node.id, node.kind, node.bytes);
   }
   Best best;
   for (const Cell& cell : document.cells) keep_cell(cell, best);
-  for (const auto& [key, value] : best.lines) out += fmt::format("{} {:.4g}\n", key, value);
+  for (const auto& [key, value] : best.lines) out += fmt::format("{} {:.3f}\n", key, value);
   for (const Cell& cell : document.cells) {
     if (cell.mode == "interleave" && cell.id.ends_with("/best")) out += weights_line(cell);
   }
+  // Curves last: they may be longer than what a reader in a hurry looks at.
+  for (const auto& [key, value] : best.curves) out += fmt::format("{} {:.3f}\n", key, value);
   return out;
 }
 

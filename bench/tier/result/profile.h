@@ -12,4 +12,7 @@ namespace cxltier::bench {
 // Only figures that no rule calls invalid.
 [[nodiscard]] std::string profile_of(const Document& document);
 
+// Whether a profile's text has any figure: on a busy host none may be valid.
+[[nodiscard]] bool has_figures(const std::string& profile);
+
 }  // namespace cxltier::bench

@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace cxltier::bench {
 namespace {
@@ -103,8 +107,7 @@ void append_row(const Cell& cell, std::string& out) {
     line.resize(std::max<std::size_t>(line.size(), 78), ' ');
     line += fmt::format(" | {:.4g}", cell.companion.median);
   }
-  if (s.rejected > 0)
-    line += fmt::format("  ({} of {} rejected)", s.rejected, s.rejected + s.count);
+  if (s.rejected > 0) line += fmt::format("  ({} of {} rejected)", s.rejected, cell.samples.size());
   out += line + "\n";
 }
 
@@ -162,9 +165,10 @@ void append_bandwidths(const Document& document, std::string& out) {
   for (const std::string& mix : mixes) {
     append_matrix(
         document,
-        fmt::format("bandwidth, GB/s of memory traffic, mix {} (read for ownership "
-                    "counted)",
-                    mix),
+        mix == "R" ? std::string("bandwidth, GB/s, reads only (R)")
+                   : fmt::format("bandwidth, GB/s of memory traffic, mix {} (read for ownership "
+                                 "counted)",
+                                 mix),
         cells_where(document,
                     [&](const Cell& cell) { return cell.mode == "bandwidth" && cell.mix == mix; }),
         out);
@@ -189,20 +193,35 @@ void append_rows(const Document& document, std::string& out) {
   }
 }
 
+// What one sentence is said of, without repeats.
+std::string subjects_text(const std::vector<std::string>& subjects) {
+  constexpr std::size_t named_most = 3;
+  const std::size_t named = std::min(subjects.size(), named_most);
+  std::string text = fmt::format("{}", fmt::join(subjects.begin(), subjects.begin() + named, "; "));
+  if (subjects.size() > named) text += fmt::format("; and {} more", subjects.size() - named);
+  return text;
+}
+
+// The worst first; figures that share a flaw share its line.
 void append_flags(const Document& document, std::string& out) {
-  std::vector<std::string> lines;
+  std::map<std::tuple<int, std::string, std::string>, std::vector<std::string>> said;
   const auto add = [&](const Flags& flags) {
     for (const Flag& flag : flags) {
-      const std::string line = fmt::format("{}: {} ({}): {}\n", name_of(flag.severity),
-                                           flag.subject, flag.rule, flag.text);
-      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+      auto& subjects = said[{-static_cast<int>(flag.severity), flag.rule, flag.text}];
+      if (std::find(subjects.begin(), subjects.end(), flag.subject) == subjects.end()) {
+        subjects.push_back(flag.subject);
+      }
     }
   };
   add(document.flags);
   for (const Cell& cell : document.cells) add(cell.flags);
-  std::stable_sort(lines.begin(), lines.end());
-  if (!lines.empty()) out += '\n';
-  for (const std::string& line : lines) out += line;
+  if (said.empty()) return;
+  out += "\n! invalid, ? doubtful:\n";
+  for (const auto& [what, subjects] : said) {
+    const auto& [severity, rule, text] = what;
+    out += fmt::format("{}: {} ({}): {}\n", name_of(static_cast<Severity>(-severity)),
+                       subjects_text(subjects), rule, text);
+  }
 }
 
 }  // namespace

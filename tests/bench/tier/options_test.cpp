@@ -37,6 +37,29 @@ TEST(Options, BothWaysOfGivingAValue) {
   EXPECT_EQ(parse_options({"--peak", "0=307.2,2=26"}).peaks.at(2), 26);
 }
 
+TEST(Options, TheProfilesFileMayBeLeftOut) {
+  EXPECT_FALSE(parse_options({"latency"}).save);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"latency", "--save"},
+                                                {"--save", "latency"},
+                                                {"latency", "--save", "--json"}}) {
+    const Options options = parse_options(words);
+    EXPECT_EQ(options.wrong, "");
+    EXPECT_TRUE(options.save);
+    EXPECT_EQ(options.save_path, "");
+    EXPECT_EQ(options.mode, "latency");
+  }
+  EXPECT_EQ(parse_options({"latency", "--save", "x.profile"}).save_path, "x.profile");
+  EXPECT_EQ(parse_options({"--save=latency"}).save_path, "latency");
+  EXPECT_TRUE(holds(wrong({"--save="}), "--save: the value is empty"));
+}
+
+TEST(Options, WhatIsNamedTwiceIsMeasuredOnce) {
+  const Options options = parse_options({"--chains", "4,1,4", "--mixes=R,2:1,R", "--nodes=0,0"});
+  EXPECT_EQ(options.chains, (std::vector<std::size_t>{4, 1}));
+  EXPECT_EQ(options.mixes.size(), 2u);
+  EXPECT_EQ(options.nodes.size(), 1u);
+}
+
 TEST(Options, TheWordAndTheKnownOnesAreNamed) {
   EXPECT_TRUE(holds(wrong({"latencies"}), "unknown mode 'latencies'; known: overview, latency"));
   EXPECT_TRUE(holds(wrong({"--frob"}), "unknown option '--frob'; known: --nodes"));

@@ -69,7 +69,7 @@ TEST(Json, ComesBackAsItWent) {
 TEST(Json, WhatIsNotOursIsRefusedWithAReason) {
   std::string fault;
   EXPECT_FALSE(parse_document("{", fault).has_value());
-  EXPECT_EQ(fault, "is not JSON");
+  EXPECT_EQ(fault, "is not JSON, or was cut off");
   EXPECT_FALSE(parse_document("{\"schema\": \"x\"}", fault).has_value());
   EXPECT_NE(fault.find("cxltier-bench"), std::string::npos);
   EXPECT_FALSE(
@@ -127,10 +127,24 @@ TEST(Comparison, AnInvalidFigureGetsNoVerdictAndAMissingOneIsNamed) {
 
 TEST(Profile, HoldsWhatIsValidAndNothingElse) {
   Document document = document_of({251, 252, 253});
-  EXPECT_NE(profile_of(document).find("node.2.latency_ns 252\n"), std::string::npos);
+  EXPECT_NE(profile_of(document).find("node.2.latency_ns 252.000\n"), std::string::npos);
   EXPECT_NE(profile_of(document).find("node.2.kind cxl\n"), std::string::npos);
   document.cells.front().flags = check_latency_floor("x", 10, 20);
   EXPECT_EQ(profile_of(document).find("latency_ns"), std::string::npos);
+  EXPECT_FALSE(has_figures(profile_of(document)));
+  EXPECT_TRUE(has_figures(profile_of(document_of({251, 252, 253}))));
+}
+
+TEST(Table, FiguresThatShareAFlawShareItsLine) {
+  Document document = document_of({100, 101, 99});
+  for (int i = 0; i < 5; ++i) {
+    document.flags.push_back({"samples", Severity::invalid, "n" + std::to_string(i), 0, 0, "busy"});
+  }
+  document.flags.push_back({"drift", Severity::note, "the run", 0, 0, "a little"});
+  const std::string table = table_of(document);
+  const std::size_t line = table.find("invalid: n0; n1; n2; and 2 more (samples): busy\n");
+  ASSERT_NE(line, std::string::npos) << table;
+  EXPECT_GT(table.find("note: the run (drift): a little\n"), line) << "the worst first";
 }
 
 TEST(Table, SaysEmulatedFirst) {

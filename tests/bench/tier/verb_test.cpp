@@ -95,7 +95,9 @@ TEST_F(BenchVerb, FilesOfAllKindsAreWritten) {
       bench("latency --smoke --json --html page.html --save profile --reference spr-e3s");
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_TRUE(holds(read("page.html"), "<!doctype html>"));
-  EXPECT_TRUE(holds(read("profile"), "cxltier-profile 1\n"));
+  EXPECT_TRUE(holds(read("profile"), "cxltier-profile 1\nmachine.cpu ") ||
+              holds(read("profile"), "\nmachine.cpu "));
+  EXPECT_TRUE(holds(first.err, "profile saved to profile")) << first.err;
   std::filesystem::rename(scratch_ + "/out", scratch_ + "/before.json");
   const Outcome second = bench("latency --smoke --compare before.json");
   EXPECT_EQ(second.status, 0) << second.err;
@@ -104,10 +106,55 @@ TEST_F(BenchVerb, FilesOfAllKindsAreWritten) {
   EXPECT_TRUE(holds(csv.out, "id,mode,label,quantity,unit,median"));
 }
 
-TEST_F(BenchVerb, AFileThatCannotBeWrittenIsAFailure) {
-  const Outcome outcome = bench("latency --smoke --html /nonexistent/page.html");
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "cannot write /nonexistent/page.html"));
+// Saved where the other commands look, and found there.
+TEST_F(BenchVerb, ASavedProfileIsFoundByTopo) {
+  const std::string elsewhere = "XDG_STATE_HOME=\"$PWD\"";
+  const Outcome saved = bench("latency --smoke --save=own", elsewhere);
+  ASSERT_EQ(saved.status, 0) << saved.err;
+  std::filesystem::create_directories(scratch_ + "/cxltier");
+  std::filesystem::rename(scratch_ + "/own", scratch_ + "/cxltier/machine.profile");
+  const std::string topo =
+      "cd '" + scratch_ + "' && " + elsewhere + " '" CXLTIER_COMMAND "' topo --json >out 2>err";
+  ASSERT_EQ(std::system(topo.c_str()), 0) << read("err");
+  EXPECT_EQ(read("err"), "");
+  const auto json = nlohmann::json::parse(read("out"));
+  EXPECT_EQ(json.at("profile").at("used"), true);
+  EXPECT_EQ(json.at("profile").at("path"), scratch_ + "/cxltier/machine.profile");
+}
+
+// A minute of measuring for a file that cannot be written would be a minute lost.
+TEST_F(BenchVerb, AFileThatCannotBeWrittenIsRefusedBeforeMeasuring) {
+  for (const char* const word : {"--html=/nonexistent/x", "--save=/nonexistent/x", "--html=/"}) {
+    const Outcome outcome = bench(std::string("curve --time 500 --rounds 500 ") + word);
+    EXPECT_EQ(outcome.status, 2) << word;
+    EXPECT_TRUE(holds(outcome.err, ": cannot write /")) << outcome.err;
+  }
+  EXPECT_EQ(bench("--reference spr-e3s --save=x").status, 2);
+}
+
+// An empty pool was a bus error once.
+TEST_F(BenchVerb, AnEmptyPoolOfHugePagesIsSaid) {
+  std::ifstream pool("/proc/sys/vm/nr_hugepages");
+  int pages = 0;
+  const bool has_pool = pool >> pages && pages > 0;
+  const Outcome outcome = bench("latency --smoke --pages hugetlb");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(has_pool || holds(outcome.out, "no room for a buffer of hugetlb pages"))
+      << outcome.out;
+}
+
+TEST_F(BenchVerb, WhatIsNoResultIsRefusedByName) {
+  std::ofstream(scratch_ + "/cut.json") << "{\"schema\": \"cxltier-be";
+  std::ofstream(scratch_ + "/list.json") << "[]";
+  for (const char* const file : {"cut.json", "list.json", ".", "absent.json"}) {
+    const Outcome outcome = bench(std::string("latency --smoke --compare ") + file);
+    EXPECT_EQ(outcome.status, 2) << file;
+    EXPECT_TRUE(holds(outcome.err, std::string("--compare: ")) && holds(outcome.err, file))
+        << outcome.err;
+  }
+}
+
+TEST_F(BenchVerb, AnOutputThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(bench("--reference list >/dev/full #").status, 1);
 }
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "policy/heat_histogram.h"
-#include "policy/region_map.h"
+#include "policy/leaf_map.h"
+#include "policy/rate.h"
 #include "policy/simulator/oracle.h"
 #include "policy/simulator/popularity.h"
 #include "policy/simulator/simulation.h"
@@ -39,45 +39,37 @@ class RecordingPolicy final : public TieringPolicy {
     const double shorter = std::max(1e4, window_ns_ / std::pow(8, view.tick() % 4));
     const double window_ns = is_swept ? shorter : window_ns_;
     const std::uint64_t pages = view.leaf_units() * unit_pages;
-    std::vector<Observation> seen;
+    leaves_.resize(view.leaf_count());
+    // Averages are of one window length only; a sweep looks at each scan alone.
+    if (is_swept) std::fill(leaves_.begin(), leaves_.end(), Leaf{});
+    const Nanoseconds window{static_cast<std::uint64_t>(window_ns)};
+    TraceFrame frame{.time_ms = view.now().count / 1'000'000};
     std::uint64_t touched_all = 0;
     for (std::size_t leaf = 0; leaf < view.leaf_count(); ++leaf) {
       const std::uint64_t touched = view.touched_pages(leaf, pages, window_ns);
       touched_all += touched;
-      Observation now{.first_page = {leaf * pages},
-                      .page_count = static_cast<std::uint32_t>(pages),
-                      .touched_pages = static_cast<std::uint32_t>(touched),
-                      .visibility = Visibility::seen};
-      now.resident[0] = now.page_count;
-      seen.push_back(now);
+      Leaf& seen = leaves_[leaf];
+      seen.pages = static_cast<std::uint32_t>(pages);
+      const Rate rate = rate_of_bits(static_cast<std::uint32_t>(touched), seen.pages, window);
+      observe_leaf(seen, rate, {}, fading_of(seconds(1)));
+      frame.heat[bin_of(rate_of(score_of(seen, 13)))] += pages;
     }
-    std::vector<Region> after(seen.size());
-    // Averages are of one window length only; a sweep looks at each scan alone.
-    const std::span<const Region> before =
-        is_swept ? std::span<const Region>{} : std::span<const Region>(regions_);
-    update_regions(before, seen, seconds(1), after);
-    if (!is_swept) regions_ = after;
     const double share =
         static_cast<double>(touched_all) / static_cast<double>(pages * view.leaf_count());
     if (!is_swept && share > 0.15) window_ns_ /= 2;
     if (!is_swept && share < 0.05) window_ns_ *= 2;
     window_ns_ = std::clamp(window_ns_, 1e5, 1e9);
     if (!is_settled) return;
-    TraceFrame frame{.time_ms = view.now().count / 1'000'000};
-    const HeatHistogram histogram = histogram_of(after);
-    for (std::size_t bin = 0; bin < heat_bins; ++bin) frame.heat[bin] = histogram.pages[bin].count;
     frame.pages[0] = pages * view.leaf_count();
-    if (is_swept) {
-      frame.window_us =
-          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(window_ns / 1000 + 0.5));
-    }
+    frame.window_us =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(window_ns / 1000 + 0.5));
     trace_.frames.push_back(frame);
   }
 
  private:
   HeatTrace& trace_;
   Windows windows_;
-  std::vector<Region> regions_;
+  std::vector<Leaf> leaves_;
   double window_ns_ = 1e6;
 };
 
