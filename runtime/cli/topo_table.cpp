@@ -35,6 +35,15 @@ std::string tier_text(TierIndex tier) {
   return tier == tier_none ? "-" : fmt::format("{}", index_of(tier));
 }
 
+// Control characters of a name would reach the terminal.
+std::string printable(const std::string& text) {
+  std::string safe = text;
+  for (char& c : safe) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return safe;
+}
+
 std::string clause_of(const Finding& finding) {
   std::string text = text_of(finding.kind);
   if (const std::size_t at = text.find('%'); at != std::string::npos) {
