@@ -135,10 +135,11 @@ class TarReader {
     const std::optional<std::size_t> size = octal(header.substr(size_at, 12));
     const std::optional<std::size_t> sum = octal(header.substr(checksum_at, 8));
     if (!size || !sum || *sum != checksum_of(header) || *size > rest_.size() - record) return false;
-    const std::string_view bytes = rest_.substr(record, *size);
     const std::size_t padded = (*size + record - 1) / record * record;
+    if (padded > rest_.size() - record) return false;
+    const std::string_view bytes = rest_.substr(record, *size);
     store(header, bytes);
-    rest_.remove_prefix(std::min(record + padded, rest_.size()));
+    rest_.remove_prefix(record + padded);
     return true;
   }
   void store(std::string_view header, std::string_view bytes);
