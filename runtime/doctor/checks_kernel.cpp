@@ -59,7 +59,11 @@ void judge_drivers(const Platform& platform, Diagnosis& found) {
     missing_module("cxl_acpi", "the CXL root has no driver",
                    "sys/bus/platform/devices/ACPI0017:00/driver", found);
   }
+  // The output of lspci says nothing of drivers.
+  const bool shows_drivers =
+      platform.cxl.source == CxlSource::sysfs || !platform.kernel.release.empty();
   for (const PciFunction& function : platform.pci.functions) {
+    if (!shows_drivers) break;
     if (!function.has_cxl_class() || !function.driver.empty() || !function.memdevs.empty())
       continue;
     missing_module("cxl_pci", function.address + " has no driver",
