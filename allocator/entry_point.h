@@ -6,7 +6,10 @@
 // glibc does, errno included, and never print.
 #pragma once
 
+#include <cstdint>
+
 #include "allocator/heap_state.h"
+#include "allocator/jemalloc.h"
 
 #define CXLTIER_ENTRY extern "C" __attribute__((visibility("default")))
 #define CXLTIER_COLD __attribute__((noinline, cold))
@@ -21,6 +24,26 @@ __attribute__((always_inline)) inline void attend_if_due(const void* caller) noe
   if (growth_watch.due()) [[unlikely]] {
     growth_watch.attend(caller);
   }
+}
+
+// Whether a block may lie in a class; what is above has none.  One comparison.
+__attribute__((always_inline)) inline bool may_have_class(const void* block) noexcept {
+  return reinterpret_cast<std::uintptr_t>(block) < tier_space.end();
+}
+
+// Apart, so that free() has no frame.  Also takes null, and blocks that lie low for other reasons.
+CXLTIER_COLD void release_low_block(void* block) noexcept;
+
+// The slow way of an allocation: runs a due hook, and places a large block.  nullptr: the plain
+// way.
+CXLTIER_COLD void* allocate_slowly(const Request& request, const void* caller) noexcept;
+
+// What every function that ends a block's life does.
+__attribute__((always_inline)) inline void release_block(void* block) noexcept {
+  if (may_have_class(block)) [[unlikely]] {
+    return release_low_block(block);
+  }
+  cxltier_je_free(block);
 }
 
 }  // namespace cxltier::heap

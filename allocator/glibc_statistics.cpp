@@ -72,7 +72,9 @@ CXLTIER_ENTRY struct mallinfo2 mallinfo2() noexcept {
   return answer;
 }
 
-CXLTIER_ENTRY struct mallinfo mallinfo() noexcept {
+namespace {
+
+struct mallinfo narrow_mallinfo() noexcept {
   const struct mallinfo2 wide = mallinfo2();
   struct mallinfo answer {};
   answer.arena = clamp_to_int(wide.arena);
@@ -81,6 +83,17 @@ CXLTIER_ENTRY struct mallinfo mallinfo() noexcept {
   answer.keepcost = clamp_to_int(wide.keepcost);
   return answer;
 }
+
+}  // namespace
+
+CXLTIER_ENTRY struct mallinfo mallinfo() noexcept { return narrow_mallinfo(); }
+
+// glibc's second names.
+CXLTIER_ENTRY int __libc_mallopt(int option, int value) noexcept;
+CXLTIER_ENTRY int __libc_mallopt(int option, int value) noexcept { return mallopt(option, value); }
+
+CXLTIER_ENTRY struct mallinfo __libc_mallinfo() noexcept;
+CXLTIER_ENTRY struct mallinfo __libc_mallinfo() noexcept { return narrow_mallinfo(); }
 
 CXLTIER_ENTRY int malloc_info(int options, std::FILE* stream) noexcept {
   if (options != 0) return EINVAL;

@@ -8,7 +8,7 @@ namespace cxltier::heap {
 void GrowthWatch::request(std::uint64_t mapped_bytes_at_least, AttentionHook hook,
                           std::uint64_t mapped_bytes) noexcept {
   requests_.fetch_add(1);
-  due_.store(false);
+  lower();
   hook_.store(hook);
   countdown_.store(0);
   threshold_.store(hook == nullptr ? never : mapped_bytes_at_least);
@@ -17,7 +17,23 @@ void GrowthWatch::request(std::uint64_t mapped_bytes_at_least, AttentionHook hoo
 
 void GrowthWatch::grown_to(std::uint64_t mapped_bytes) noexcept {
   if (mapped_bytes < threshold_.load()) return;
-  if (!due_.load()) due_.store(true);
+  if (!due()) raise();
+}
+
+void GrowthWatch::set_large_from(std::size_t bytes) noexcept {
+  large_from_.store(bytes);
+  std::size_t now = slow_from_.load();
+  while (now != 0 && !slow_from_.compare_exchange_weak(now, bytes)) {
+  }
+}
+
+// Again if the size was changed meanwhile: its setter may have seen the hook due and left it to us.
+void GrowthWatch::lower() noexcept {
+  std::size_t bytes = 0;
+  do {
+    bytes = large_from_.load();
+    slow_from_.store(bytes);
+  } while (bytes != large_from_.load());
 }
 
 void GrowthWatch::attend(const void* caller) noexcept {
@@ -29,8 +45,8 @@ void GrowthWatch::attend(const void* caller) noexcept {
   const std::uint64_t request_seen = requests_.load();
   const AttentionHook hook = hook_.load();
   if (hook == nullptr) {
-    due_.store(false);  // raised by a thread that had seen the threshold before it was taken back
-  } else if (due_.load()) {
+    lower();  // raised by a thread that had seen the threshold before it was taken back
+  } else if (due()) {
     settle(hook(caller), request_seen);
   }
   running_.store(false);
@@ -43,7 +59,7 @@ void GrowthWatch::settle(Attention answer, std::uint64_t request_seen) noexcept 
     return;
   }
   threshold_.store(never);
-  due_.store(false);
+  lower();
   hook_.store(nullptr);
 }
 

@@ -7,6 +7,7 @@ namespace cxltier::heap {
 
 constinit RangeTable mapped_ranges;
 constinit GrowthWatch growth_watch;
+constinit TierSpace tier_space;
 
 std::size_t copy_ranges(std::span<Range> out) noexcept { return mapped_ranges.copy(out); }
 

@@ -7,6 +7,36 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+
+// jemalloc's extent_hooks_t: where an arena's memory comes from.  A function that answers bool says
+// true for a refusal; a null one refuses always.  They run inside the arena's locks.
+struct JemallocExtentHooks {
+  void* (*alloc)(JemallocExtentHooks*, void* wanted, std::size_t size, std::size_t alignment,
+                 bool* zero, bool* commit, unsigned arena);
+  bool (*dalloc)(JemallocExtentHooks*, void* address, std::size_t size, bool committed,
+                 unsigned arena);
+  void (*destroy)(JemallocExtentHooks*, void* address, std::size_t size, bool committed,
+                  unsigned arena);
+  bool (*commit)(JemallocExtentHooks*, void* address, std::size_t size, std::size_t offset,
+                 std::size_t length, unsigned arena);
+  bool (*decommit)(JemallocExtentHooks*, void* address, std::size_t size, std::size_t offset,
+                   std::size_t length, unsigned arena);
+  bool (*purge_lazy)(JemallocExtentHooks*, void* address, std::size_t size, std::size_t offset,
+                     std::size_t length, unsigned arena);
+  bool (*purge_forced)(JemallocExtentHooks*, void* address, std::size_t size, std::size_t offset,
+                       std::size_t length, unsigned arena);
+  bool (*split)(JemallocExtentHooks*, void* address, std::size_t size, std::size_t size_a,
+                std::size_t size_b, bool committed, unsigned arena);
+  bool (*merge)(JemallocExtentHooks*, void* address_a, std::size_t size_a, void* address_b,
+                std::size_t size_b, bool committed, unsigned arena);
+};
+
+// jemalloc's arena_config_t, argument of experimental.arenas_create_ext.
+struct JemallocArenaConfig {
+  JemallocExtentHooks* hooks;
+  bool metadata_use_hooks;
+};
 
 #pragma GCC visibility push(hidden)
 extern "C" {
@@ -41,7 +71,21 @@ void cxltier_je_malloc_stats_print(void (*write)(void*, const char*), void* argu
                                    const char* options) noexcept;
 
 extern void (*cxltier_je_malloc_message)(void* argument, const char* text);
+extern const char* cxltier_je_malloc_conf;
 extern const char* cxltier_je_malloc_conf_2_conf_harder;
 
 }  // extern "C"
 #pragma GCC visibility pop
+
+namespace cxltier::heap {
+
+// The flags of mallocx and its like, as jemalloc's header has them.
+inline constexpr int flag_zero = 0x40;
+inline constexpr int flag_no_tcache = 1 << 8;
+inline constexpr int mask_tcache = 0xfff << 8;
+inline constexpr int mask_arena = ~0 << 20;
+constexpr int flag_arena(unsigned arena) noexcept { return static_cast<int>((arena + 1) << 20); }
+// pre: alignment is a power of two
+constexpr int flag_alignment(std::size_t alignment) noexcept { return __builtin_ctzl(alignment); }
+
+}  // namespace cxltier::heap

@@ -4,6 +4,14 @@
 //
 // Redis, for one, imports mallctl: were it left to libjemalloc.so.2, its statistics and its
 // purge command would concern a heap that nobody uses.
+//
+// Two questions are not passed on as they are: arenas.lookup of an address that is not the heap's
+// (5.3.0 follows a null pointer), and the size of a sized free, which nobody needs.
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
 #include "allocator/entry_point.h"
 #include "allocator/jemalloc.h"
 
@@ -15,6 +23,59 @@ CXLTIER_ENTRY const char* malloc_conf;
 void (*malloc_message)(void*, const char*) = nullptr;
 const char* malloc_conf = nullptr;
 
+namespace {
+
+// The two numbers of arenas.lookup's MIB, packed; 0 before the first question.
+constinit std::atomic<std::uint64_t> lookup_mib{0};
+
+std::uint64_t packed(const std::size_t* mib) noexcept {
+  return (std::uint64_t{mib[0]} << 32) | (mib[1] & 0xffffffff);
+}
+
+bool is_lookup(const std::size_t* mib, std::size_t length) noexcept {
+  if (mib == nullptr || length != 2) return false;
+  std::uint64_t known = lookup_mib.load(std::memory_order_relaxed);
+  if (known == 0) {
+    std::size_t numbers[2] = {0, 0};
+    std::size_t count = 2;
+    if (cxltier_je_mallctlnametomib("arenas.lookup", numbers, &count) != 0) return false;
+    known = packed(numbers);
+    lookup_mib.store(known, std::memory_order_relaxed);
+  }
+  return packed(mib) == known;
+}
+
+// Whether new_value holds an address of the heap, or something that jemalloc refuses by itself.
+bool may_be_looked_up(const void* new_value, std::size_t new_size) noexcept {
+  if (new_value == nullptr || new_size != sizeof(void*)) return true;
+  const auto address = reinterpret_cast<std::uintptr_t>(*static_cast<void* const*>(new_value));
+  return cxltier::heap::mapped_ranges.contains(address);
+}
+
+using cxltier::heap::may_have_class;
+using cxltier::heap::tier_heap;
+using cxltier::heap::tier_space;
+
+bool has_class(const void* block) noexcept {
+  return may_have_class(block) && tier_space.contains(block);
+}
+
+// A block of a class never enters a thread's cache, from where any malloc would get it.
+int flags_for(const void* block, int flags) noexcept {
+  using namespace cxltier::heap;
+  return has_class(block) ? (flags & ~mask_tcache) | flag_no_tcache : flags;
+}
+
+void dallocx_of(void* block, int flags) noexcept {
+  if (has_class(block)) {
+    tier_heap.release(block);
+  } else {
+    cxltier_je_dallocx(block, flags);
+  }
+}
+
+}  // namespace
+
 CXLTIER_ENTRY void* mallocx(std::size_t size, int flags) noexcept;
 CXLTIER_ENTRY void* mallocx(std::size_t size, int flags) noexcept {
   return cxltier_je_mallocx(size, flags);
@@ -22,14 +83,14 @@ CXLTIER_ENTRY void* mallocx(std::size_t size, int flags) noexcept {
 
 CXLTIER_ENTRY void* rallocx(void* block, std::size_t size, int flags) noexcept;
 CXLTIER_ENTRY void* rallocx(void* block, std::size_t size, int flags) noexcept {
-  return cxltier_je_rallocx(block, size, flags);
+  return cxltier_je_rallocx(block, size, flags_for(block, flags));
 }
 
 CXLTIER_ENTRY std::size_t xallocx(void* block, std::size_t size, std::size_t extra,
                                   int flags) noexcept;
 CXLTIER_ENTRY std::size_t xallocx(void* block, std::size_t size, std::size_t extra,
                                   int flags) noexcept {
-  return cxltier_je_xallocx(block, size, extra, flags);
+  return cxltier_je_xallocx(block, size, extra, flags_for(block, flags));
 }
 
 CXLTIER_ENTRY std::size_t sallocx(const void* block, int flags) noexcept;
@@ -38,11 +99,11 @@ CXLTIER_ENTRY std::size_t sallocx(const void* block, int flags) noexcept {
 }
 
 CXLTIER_ENTRY void dallocx(void* block, int flags) noexcept;
-CXLTIER_ENTRY void dallocx(void* block, int flags) noexcept { cxltier_je_dallocx(block, flags); }
+CXLTIER_ENTRY void dallocx(void* block, int flags) noexcept { dallocx_of(block, flags); }
 
 CXLTIER_ENTRY void sdallocx(void* block, std::size_t size, int flags) noexcept;
-CXLTIER_ENTRY void sdallocx(void* block, std::size_t size, int flags) noexcept {
-  cxltier_je_sdallocx(block, size, flags);
+CXLTIER_ENTRY void sdallocx(void* block, std::size_t /*size*/, int flags) noexcept {
+  dallocx_of(block, flags);
 }
 
 CXLTIER_ENTRY std::size_t nallocx(std::size_t size, int flags) noexcept;
@@ -54,6 +115,10 @@ CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_si
                           std::size_t new_size) noexcept;
 CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
                           std::size_t new_size) noexcept {
+  if (name != nullptr && std::strcmp(name, "arenas.lookup") == 0 &&
+      !may_be_looked_up(new_value, new_size)) {
+    return EINVAL;
+  }
   return cxltier_je_mallctl(name, old_value, old_size, new_value, new_size);
 }
 
@@ -70,6 +135,7 @@ CXLTIER_ENTRY int mallctlbymib(const std::size_t* mib, std::size_t length, void*
 CXLTIER_ENTRY int mallctlbymib(const std::size_t* mib, std::size_t length, void* old_value,
                                std::size_t* old_size, void* new_value,
                                std::size_t new_size) noexcept {
+  if (is_lookup(mib, length) && !may_be_looked_up(new_value, new_size)) return EINVAL;
   return cxltier_je_mallctlbymib(mib, length, old_value, old_size, new_value, new_size);
 }
 

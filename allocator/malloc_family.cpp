@@ -2,7 +2,7 @@
 //
 // The C allocation functions of glibc, on the embedded jemalloc.
 //
-// malloc is a test and a jump, free is a jump: jemalloc's fast path is as short as it was.  Where
+// malloc and free are a comparison and a jump: jemalloc's fast path is as short as it was.  Where
 // jemalloc 5.3.0 differs from glibc, glibc wins: a failure sets errno, any alignment is rounded up
 // to a power of two (glibc 2.38 and later refuse such an alignment in aligned_alloc alone; the
 // older, permissive answer is given everywhere), and pvalloc, cfree, reallocarray and the C23 names
@@ -10,15 +10,21 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "allocator/entry_point.h"
 #include "allocator/jemalloc.h"
 
 using cxltier::heap::growth_watch;
+using cxltier::heap::may_have_class;
+using cxltier::heap::release_block;
+using cxltier::heap::tier_heap;
+using cxltier::heap::tier_space;
 
 namespace {
 
@@ -52,11 +58,15 @@ int allocate_posix(void** result, std::size_t alignment, std::size_t size) noexc
   void* block = nullptr;
   const int error = cxltier_je_posix_memalign(&block, alignment, size == 0 ? 1 : size);
   if (error == 0) *result = block;
+  if (error == ENOMEM) errno = ENOMEM;  // as glibc; POSIX asks for the result only
   return error;
 }
 
 // A null result for size 0 is the success of a free.
 void* resize(void* block, std::size_t size) noexcept {
+  if (may_have_class(block) && tier_space.contains(block)) [[unlikely]] {
+    return tier_heap.resize(block, size);
+  }
   void* const resized = cxltier_je_realloc(block, size);
   if (resized == nullptr && size != 0) [[unlikely]] {
     errno = ENOMEM;
@@ -67,19 +77,34 @@ void* resize(void* block, std::size_t size) noexcept {
 // The slow ways into the three busiest functions stand apart, so that these save no register and
 // have no frame.
 CXLTIER_COLD void* attend_and_malloc(std::size_t size, const void* caller) noexcept {
-  growth_watch.attend(caller);
-  return cxltier_je_malloc(size);
+  void* const placed = cxltier::heap::allocate_slowly({.size = size}, caller);
+  return placed != nullptr ? placed : cxltier_je_malloc(size);
 }
 
 CXLTIER_COLD void* attend_and_calloc(std::size_t count, std::size_t size,
                                      const void* caller) noexcept {
-  growth_watch.attend(caller);
+  std::size_t bytes = 0;
+  if (!__builtin_mul_overflow(count, size, &bytes)) {
+    void* const placed = cxltier::heap::allocate_slowly({.size = bytes, .zeroed = true}, caller);
+    if (placed != nullptr) return placed;
+  }
   return cxltier_je_calloc(count, size);
 }
 
+// A block that grows large is placed like a new one, unless it can grow where it is.
 CXLTIER_COLD void* attend_and_realloc(void* block, std::size_t size, const void* caller) noexcept {
-  growth_watch.attend(caller);
-  return resize(block, size);
+  cxltier::heap::attend_if_due(caller);
+  if (size < growth_watch.large_from() || tier_space.contains(block)) return resize(block, size);
+  const bool grew =
+      block != nullptr && size <= PTRDIFF_MAX && cxltier_je_xallocx(block, size, 0, 0) >= size;
+  if (grew) return block;
+  void* const placed = tier_heap.allocate_large({.size = size});
+  if (placed == nullptr) return resize(block, size);
+  if (block != nullptr) {
+    std::memcpy(placed, block, std::min(cxltier_je_sallocx(block, 0), size));
+    cxltier_je_free(block);
+  }
+  return placed;
 }
 
 }  // namespace
@@ -87,21 +112,22 @@ CXLTIER_COLD void* attend_and_realloc(void* block, std::size_t size, const void*
 using cxltier::heap::attend_if_due;
 
 CXLTIER_ENTRY void* malloc(std::size_t size) noexcept {
-  if (growth_watch.due()) [[unlikely]] {
+  if (size >= growth_watch.slow_from()) [[unlikely]] {
     return attend_and_malloc(size, CXLTIER_CALLER);
   }
   return cxltier_je_malloc(size);
 }
 
 CXLTIER_ENTRY void* calloc(std::size_t count, std::size_t size) noexcept {
-  if (growth_watch.due()) [[unlikely]] {
+  // Either factor may be the large one; products of two small ones are placed by the mover.
+  if (std::max(count, size) >= growth_watch.slow_from()) [[unlikely]] {
     return attend_and_calloc(count, size, CXLTIER_CALLER);
   }
   return cxltier_je_calloc(count, size);
 }
 
 CXLTIER_ENTRY void* realloc(void* block, std::size_t size) noexcept {
-  if (growth_watch.due()) [[unlikely]] {
+  if (size >= growth_watch.slow_from()) [[unlikely]] {
     return attend_and_realloc(block, size, CXLTIER_CALLER);
   }
   return resize(block, size);
@@ -114,22 +140,20 @@ CXLTIER_ENTRY void* reallocarray(void* block, std::size_t count, std::size_t siz
   return resize(block, bytes);
 }
 
-CXLTIER_ENTRY void free(void* block) noexcept { cxltier_je_free(block); }
+CXLTIER_ENTRY void free(void* block) noexcept { release_block(block); }
 
 CXLTIER_ENTRY void cfree(void* block) noexcept;
-CXLTIER_ENTRY void cfree(void* block) noexcept { cxltier_je_free(block); }
+CXLTIER_ENTRY void cfree(void* block) noexcept { release_block(block); }
 
 // The sizes are not trusted: a plain free is correct even where the caller is wrong.
 CXLTIER_ENTRY void free_sized(void* block, std::size_t size) noexcept;
-CXLTIER_ENTRY void free_sized(void* block, std::size_t /*size*/) noexcept {
-  cxltier_je_free(block);
-}
+CXLTIER_ENTRY void free_sized(void* block, std::size_t /*size*/) noexcept { release_block(block); }
 
 CXLTIER_ENTRY void free_aligned_sized(void* block, std::size_t alignment,
                                       std::size_t size) noexcept;
 CXLTIER_ENTRY void free_aligned_sized(void* block, std::size_t /*alignment*/,
                                       std::size_t /*size*/) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 
 CXLTIER_ENTRY void* memalign(std::size_t alignment, std::size_t size) noexcept {
@@ -176,7 +200,7 @@ CXLTIER_ENTRY void* __libc_realloc(void* block, std::size_t size) noexcept {
 }
 
 CXLTIER_ENTRY void __libc_free(void* block) noexcept;
-CXLTIER_ENTRY void __libc_free(void* block) noexcept { cxltier_je_free(block); }
+CXLTIER_ENTRY void __libc_free(void* block) noexcept { release_block(block); }
 
 CXLTIER_ENTRY void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
 CXLTIER_ENTRY void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept {

@@ -109,7 +109,7 @@ __attribute__((always_inline)) inline void* new_or_null(std::size_t size,
 
 // Apart, so that the plain way saves no register.
 CXLTIER_COLD void* attend_and_new(std::size_t size, const void* caller) {
-  cxltier::heap::growth_watch.attend(caller);
+  if (void* const block = cxltier::heap::allocate_slowly({.size = size}, caller)) return block;
   return new_or_throw(size, no_alignment);
 }
 
@@ -120,15 +120,16 @@ constexpr std::size_t bytes_of(std::align_val_t alignment) {
 }  // namespace
 
 using cxltier::heap::attend_if_due;
+using cxltier::heap::release_block;
 
 CXLTIER_OPERATOR void* operator new(std::size_t size) {
-  if (cxltier::heap::growth_watch.due()) [[unlikely]] {
+  if (size >= cxltier::heap::growth_watch.slow_from()) [[unlikely]] {
     return attend_and_new(size, CXLTIER_CALLER);
   }
   return new_or_throw(size, no_alignment);
 }
 CXLTIER_OPERATOR void* operator new[](std::size_t size) {
-  if (cxltier::heap::growth_watch.due()) [[unlikely]] {
+  if (size >= cxltier::heap::growth_watch.slow_from()) [[unlikely]] {
     return attend_and_new(size, CXLTIER_CALLER);
   }
   return new_or_throw(size, no_alignment);
@@ -160,35 +161,33 @@ CXLTIER_OPERATOR void* operator new[](std::size_t size, std::align_val_t alignme
   return new_or_null(size, bytes_of(alignment));
 }
 
-CXLTIER_OPERATOR void operator delete(void* block) noexcept { cxltier_je_free(block); }
-CXLTIER_OPERATOR void operator delete[](void* block) noexcept { cxltier_je_free(block); }
+CXLTIER_OPERATOR void operator delete(void* block) noexcept { release_block(block); }
+CXLTIER_OPERATOR void operator delete[](void* block) noexcept { release_block(block); }
 CXLTIER_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 CXLTIER_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
-CXLTIER_OPERATOR void operator delete(void* block, std::size_t) noexcept { cxltier_je_free(block); }
-CXLTIER_OPERATOR void operator delete[](void* block, std::size_t) noexcept {
-  cxltier_je_free(block);
-}
+CXLTIER_OPERATOR void operator delete(void* block, std::size_t) noexcept { release_block(block); }
+CXLTIER_OPERATOR void operator delete[](void* block, std::size_t) noexcept { release_block(block); }
 CXLTIER_OPERATOR void operator delete(void* block, std::align_val_t) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 CXLTIER_OPERATOR void operator delete[](void* block, std::align_val_t) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 CXLTIER_OPERATOR void operator delete(void* block, std::align_val_t,
                                       const std::nothrow_t&) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 CXLTIER_OPERATOR void operator delete[](void* block, std::align_val_t,
                                         const std::nothrow_t&) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 CXLTIER_OPERATOR void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }
 CXLTIER_OPERATOR void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
-  cxltier_je_free(block);
+  release_block(block);
 }

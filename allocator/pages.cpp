@@ -85,6 +85,31 @@ void* cxltier_je_sbrk(std::intptr_t /*increment*/) noexcept {
 
 namespace cxltier::heap {
 
+std::uintptr_t reserve_addresses(std::uintptr_t wanted, std::size_t size) noexcept {
+  const ErrnoKept kept;
+  const long result = syscall(SYS_mmap, wanted, size, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+  return result == -1 ? 0 : static_cast<std::uintptr_t>(result);
+}
+
+void release_addresses(Range range) noexcept {
+  const ErrnoKept kept;
+  if (range.end > range.begin) syscall(SYS_munmap, range.begin, range.end - range.begin);
+}
+
+bool open_addresses(Range range) noexcept {
+  const ErrnoKept kept;
+  return syscall(SYS_mprotect, range.begin, range.end - range.begin, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool discard_pages(Range range) noexcept {
+  const ErrnoKept kept;
+  const std::size_t size = range.end - range.begin;
+  if (syscall(SYS_madvise, range.begin, size, MADV_DONTNEED) != 0) return false;
+  returned.fetch_add(size, std::memory_order_relaxed);
+  return true;
+}
+
 std::uint64_t bytes_returned() noexcept { return returned.load(std::memory_order_relaxed); }
 
 }  // namespace cxltier::heap

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cxltier/heap.hpp"
+
 #pragma GCC visibility push(hidden)
 extern "C" {
 
@@ -33,6 +35,15 @@ void* cxltier_je_sbrk(std::intptr_t increment) noexcept;
 #pragma GCC visibility pop
 
 namespace cxltier::heap {
+
+// Address space without access, at `wanted` if the kernel agrees (0: anywhere); 0 on failure.
+std::uintptr_t reserve_addresses(std::uintptr_t wanted, std::size_t size) noexcept;
+// Gives reserved addresses back; an empty range is nothing.
+void release_addresses(Range range) noexcept;
+// Makes them readable and writable.
+bool open_addresses(Range range) noexcept;
+// Their pages go back to the kernel and read as zero afterwards; false where it refuses (mlocked).
+bool discard_pages(Range range) noexcept;
 
 // Bytes given back to the kernel since the start, by unmapping or advice.  It only grows.
 std::uint64_t bytes_returned() noexcept;

@@ -152,6 +152,16 @@ std::size_t RangeTable::copy(std::span<Range> out) const noexcept {
   return merge(out.first(count));
 }
 
+bool RangeTable::contains(std::uintptr_t address) const noexcept {
+  const std::uint64_t grain = address >> grain_shift;
+  const std::size_t used = slots_used_.load();
+  for (std::size_t i = 0; i < used; ++i) {
+    const std::uint64_t word = slots_[i].load();
+    if (word != 0 && first_of(word) <= grain && grain < end_of(word)) return true;
+  }
+  return false;
+}
+
 void RangeTable::forget_splits_in_transit() noexcept {
   splits_finished_.store(splits_started_.load());
 }

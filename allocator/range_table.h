@@ -42,6 +42,8 @@ class RangeTable {
   void remove(Range range) noexcept;
   // As heap::copy_ranges.
   std::size_t copy(std::span<Range> out) const noexcept;
+  // Whether a recorded range holds the address.
+  [[nodiscard]] bool contains(std::uintptr_t address) const noexcept;
   // Bytes added and not removed, whether there was a slot for them or not.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return bytes_.load(std::memory_order_relaxed);

@@ -10,7 +10,7 @@
 
 # Wanted modules, in the order of loading; those that they need are found by modprobe.
 image_modules=(virtio_pci virtio_console 9pnet_virtio 9p overlay
-  cxl_acpi cxl_pci cxl_mem device_dax dax_cxl kmem)
+  libnvdimm cxl_pmem cxl_acpi cxl_pci cxl_mem device_dax dax_cxl kmem)
 
 # The bootable file of an unpacked kernel package.
 kernel_file() { # KERNEL
@@ -21,11 +21,23 @@ kernel_file() { # KERNEL
   return 1
 }
 
-# Prints the module files in the order of loading, each once.
+# The release that a bzImage says it is, e.g. 6.12.95+deb13-amd64: a text of the boot protocol, 512
+# bytes behind where the 16-bit number at offset 0x20e points.
+kernel_release() { # FILE
+  local offset
+  offset=$(od --address-radix=n --format=u2 --skip-bytes=526 --read-bytes=2 "$1") || return 1
+  dd if="$1" bs=1 skip=$((offset + 512)) count=128 status=none | tr '\0' '\n' |
+    head -n 1 | cut --delimiter=' ' --fields=1
+}
+
+# Prints the module files in the order of loading, each once.  A kernel of the user's may have them
+# built in, or may lack some.
 module_files() { # KERNEL VERSION
   local module
+  [[ -n $1 ]] || return 0
   for module in "${image_modules[@]}"; do
-    modprobe --dirname "$1" --set-version "$2" --show-depends "$module" || return 1
+    modprobe --dirname "$1" --set-version "$2" --show-depends "$module" 2>/dev/null ||
+      echo "qemu/run: note: kernel $2 has no module $module" >&2
   done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
 
@@ -47,8 +59,10 @@ lay_out_image() { # FOLDER KERNEL VERSION BUSYBOX
   cp "$qemu_folder/guest/init" "$1/init"
   cp "$qemu_folder/guest/main" "$qemu_folder/guest/regions" "$1/guest/"
   chmod 755 "$1/init" "$1/bin/busybox"
-  files=$(module_files "$2" "$3") || return 1
+  : >"$1/modules/order"
+  files=$(module_files "$2" "$3")
   while read -r file; do
+    [[ -n $file ]] || continue
     name=${file##*/}
     name=${name%%.ko*}.ko
     unpack_module "$file" "$1/modules/$name" || return 1
@@ -56,22 +70,31 @@ lay_out_image() { # FOLDER KERNEL VERSION BUSYBOX
   done <<<"$files"
 }
 
-# Sets `$1` to the initramfs for unpacked kernel $2, made with the busybox at $3.
-provision_image() {
-  local folder version hash file work
+# Names all that goes into the image: our files, and the modules that lie in folder $1.
+image_parts() { # KERNEL VERSION BUSYBOX
+  local files=()
+  mapfile -t files < <(module_files "$1" "$2" 2>/dev/null)
+  cat "$qemu_folder"/guest/{init,main,regions} "$qemu_folder/image.sh" "$3"
+  ((${#files[@]} == 0)) || stat --format='%n %s %Y' "${files[@]}"
+}
+
+# Sets `$1` to the initramfs for the modules in `$2/lib/modules/$3` (none if $2 is empty), made with
+# the busybox at $4.
+provision_image() { # VARIABLE KERNEL VERSION BUSYBOX
+  local folder version=$3 hash file work
   folder=$(cache_folder)/image
-  version=$(cd "$2/lib/modules" && printf '%s\n' *)
-  hash=$(cat "$qemu_folder"/guest/{init,main,regions} "$qemu_folder/image.sh" "$3" | sha256sum)
+  hash=$(image_parts "$2" "$version" "$4" | sha256sum)
   file=$folder/$version-${hash:0:16}.cpio
   if [[ ! -e $file ]]; then
     make_cache_folder "$folder"
     work=$(mktemp --directory "$folder/.work.XXXXXX")
-    if ! (lay_out_image "$work/root" "$2" "$version" "$3" && cd "$work/root" &&
+    if ! (lay_out_image "$work/root" "$2" "$version" "$4" && cd "$work/root" &&
       find . | cpio --quiet --create --format=newc >"$work/image") >"$work/log" 2>&1; then
       cat "$work/log" >&2
       rm -rf "$work"
       cannot_run "cannot make the guest's initramfs for kernel $version; see above"
     fi
+    grep '^qemu/run: note:' "$work/log" >&2 || true
     mv "$work/image" "$file"
     rm -rf "$work"
   fi

@@ -10,13 +10,18 @@
 # installed kernel would become the machine's own at its next boot, and busybox-static would push
 # out busybox.
 #
-#   <cache>/kernel/<package version>/     an unpacked linux-image package, with modules.dep
+#   <cache>/kernel/<package version>/     an unpacked kernel (image and modules), with modules.dep
 #   <cache>/busybox/<package version>/    an unpacked busybox-static package
 #
 # Invariant: a folder of the cache that bears its final name is complete (unpack, then rename).
+# `unfinished` is a folder that whoever is interrupted must remove.
 
+qemu_binary=qemu-system-x86_64
 qemu_version_min=9.1
 kernel_series=6.12
+# Where kernels are that this machine's apt does not know: suites of the same mirror, whose lists
+# are read into a temporary folder and forgotten.
+kernel_suites=(trixie-backports)
 backports_packages=(qemu-system-x86 qemu-system-common qemu-system-data qemu-system-gui
   qemu-block-extra qemu-utils seabios ipxe-qemu "linux-image-$kernel_series.*")
 backports_pin=/etc/apt/preferences.d/cxltier-backports
@@ -24,6 +29,8 @@ backports_source=/etc/apt/sources.list.d/cxltier-backports
 
 # Exit status of whatever cannot run on this machine at all; CTest counts it as a skip.
 status_cannot_run=77
+
+unfinished=
 
 cache_folder() {
   printf '%s\n' "${CXLTIER_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/cxltier}"
@@ -44,7 +51,7 @@ os_release() {
 
 # Prints the version of the installed QEMU, or nothing.
 qemu_version() {
-  qemu-system-x86_64 --version 2>/dev/null |
+  "$qemu_binary" --version 2>/dev/null |
     sed -n 's/^QEMU emulator version \([0-9][0-9.]*[0-9]\).*/\1/p'
 }
 
@@ -66,7 +73,7 @@ require_qemu() {
     'debian bookworm' | 'debian trixie') fix="run './dev deps guest' as root" ;;
     *) fix="install QEMU $qemu_version_min or newer so that qemu-system-x86_64 is found in PATH" ;;
   esac
-  [[ -n $version ]] || cannot_run "qemu-system-x86_64 is not installed; $fix"
+  [[ -n $version ]] || cannot_run "$qemu_binary is not installed; $fix"
   version_at_least "$version" "$qemu_version_min" || cannot_run "QEMU $version is too old:\
  older than $qemu_version_min aborts when code or page tables lie in CXL memory; $fix"
 }
@@ -116,23 +123,32 @@ derive_one_line() {
   sed --quiet --regexp-extended "s/$entry/deb \\1\\2 $suite-backports main/p" "$@" | head -n 1
 }
 
-# Writes our apt source, derived from the machine's own.  Prints the file's name.
-write_backports_source() { # SUITE
+# Prints the machine's own apt entry for suite $1, with the suite changed to its backports.
+backports_entry() { # SUITE
   local entry deb822=() one_line=() file
   for file in /etc/apt/sources.list.d/*.sources; do [[ -r $file ]] && deb822+=("$file"); done
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     [[ -r $file ]] && one_line+=("$file")
   done
   entry=$(derive_deb822 "$1" "${deb822[@]}")
-  file=$backports_source.sources
+  [[ -n $entry ]] || entry=$(derive_one_line "$1" "${one_line[@]}")
   if [[ -z $entry ]]; then
-    entry=$(derive_one_line "$1" "${one_line[@]}")
-    file=$backports_source.list
-  fi
-  if [[ -z $entry ]]; then
-    echo "dev: no apt entry for suite $1 in /etc/apt: cannot tell which mirror has $1-backports" >&2
+    echo "qemu: no apt entry for suite $1 in /etc/apt: no mirror to take its backports from" >&2
     return 1
   fi
+  printf '%s\n' "$entry"
+}
+
+# The ending of an apt source file that holds entry $1.
+source_ending() {
+  if [[ $1 == Types:* ]]; then echo sources; else echo list; fi
+}
+
+# Writes our apt source, derived from the machine's own.  Prints the file's name.
+write_backports_source() { # SUITE
+  local entry file
+  entry=$(backports_entry "$1") || return 1
+  file=$backports_source.$(source_ending "$entry")
   printf '# Written by cxltier (./dev deps); derived from the entry for %s.\n%s\n' \
     "$1" "$entry" >"$file"
   printf '%s\n' "$file"
@@ -181,14 +197,21 @@ make_cache_folder() {
   fi
 }
 
-# Downloads package $1 and unpacks it into folder $2.
-unpack_package() {
-  local package=$1 target=$2 work
+# More options of apt, for packages of a suite that the machine's own apt does not know.
+apt_options=()
+
+# Downloads packages $2... and unpacks them together into folder $1.
+unpack_packages() { # TARGET PACKAGE...
+  local target=$1 work
+  shift
   make_cache_folder "${target%/*}"
-  echo "qemu/run: downloading $package" >&2
+  echo "qemu/run: downloading $*" >&2
   work=$(mktemp --directory "${target%/*}/.unpack.XXXXXX")
-  if ! (cd "$work" && apt-get download --quiet=2 -o APT::Sandbox::User=root "$package" &&
-    dpkg-deb --extract ./*.deb root) >"$work/log" 2>&1; then
+  # shellcheck disable=SC2034  # read by life.sh
+  unfinished=$work
+  if ! (cd "$work" && apt-get "${apt_options[@]}" download --quiet=2 -o APT::Sandbox::User=root \
+    "$@" && for file in ./*.deb; do dpkg-deb --extract "$file" root || exit 1; done) \
+    >"$work/log" 2>&1; then
     cat "$work/log" >&2
     rm -rf "$work"
     return 1
@@ -196,6 +219,21 @@ unpack_package() {
   finish_unpacked "$work/root" || { rm -rf "$work"; return 1; }
   mv --no-target-directory "$work/root" "$target" 2>/dev/null || [[ -d $target ]]
   rm -rf "$work"
+}
+
+# Makes `apt_options` stand for suite $1 of this machine's mirror alone, with its lists in folder
+# $2.  Needs no root and changes nothing of the machine.
+read_suite() { # SUITE FOLDER
+  local own entry file
+  own=$(os_release VERSION_CODENAME)
+  entry=$(backports_entry "$own") || return 1
+  file=$2/source.$(source_ending "$entry")
+  mkdir -p "$2/lists/partial" "$2/cache/archives/partial"
+  printf '%s\n' "${entry/$own-backports/$1}" >"$file"
+  apt_options=(-o "Dir::Etc::sourcelist=$file" -o Dir::Etc::sourceparts=- -o "Dir::Cache=$2/cache"
+    -o "Dir::State::lists=$2/lists" -o Dir::Etc::preferences=- -o Dir::Etc::preferencesparts=-
+    -o APT::Sandbox::User=root)
+  apt-get "${apt_options[@]}" update --quiet=2 -o APT::Update::Error-Mode=any
 }
 
 # An unpacked kernel has no module index yet.  Its modules lie in /lib or in /usr/lib, and kmod
@@ -213,36 +251,71 @@ finish_unpacked() { # ROOT
   done
 }
 
-# The newest folder of the cache below $1, or nothing.
-newest_unpacked() {
+# The newest folder of the cache below $1 whose name fits pattern $2, or nothing.
+newest_unpacked() { # FOLDER PATTERN
   local folders=()
   shopt -s nullglob
-  folders=("$1"/*)
+  # shellcheck disable=SC2206  # a pattern
+  folders=("$1"/$2)
   shopt -u nullglob
   ((${#folders[@]})) || return 0
   printf '%s\n' "${folders[@]}" | sort --version-sort | tail -n 1
 }
 
-# The newest package of the wanted kernel series that apt knows: generic flavour, no debug symbols.
-kernel_package() {
+# The newest kernel package that apt knows whose version fits pattern $1: generic flavour, no debug
+# symbols.
+kernel_package() { # PATTERN
   local package
-  apt-cache pkgnames "linux-image-$kernel_series." 2>/dev/null |
+  apt-cache "${apt_options[@]}" pkgnames linux-image- 2>/dev/null |
     grep --extended-regexp '^linux-image-[0-9.]+[^-]*-amd64$' | sort --version-sort --reverse |
     while read -r package; do # names outlive their packages: take one that can still be had
-      apt-cache show "$package" >/dev/null 2>&1 && { printf '%s\n' "$package"; break; }
+      # shellcheck disable=SC2053  # a pattern
+      [[ ${package#linux-image-} == $1 ]] || continue
+      apt-cache "${apt_options[@]}" show "$package" >/dev/null 2>&1 || continue
+      printf '%s\n' "$package"
+      break
     done
 }
 
-# Sets `$1` to the folder of the unpacked kernel.  Uses the network only when none is in the cache.
-provision_kernel() {
-  local folder package
-  folder=$(newest_unpacked "$(cache_folder)/kernel")
+# What holds the files of kernel package $1: itself, or in newer ones the packages on which it
+# depends: image, modules, and what is built in.
+kernel_parts() { # PACKAGE
+  local parts
+  parts=$(apt-cache "${apt_options[@]}" show "$1" | sed --quiet 's/^Depends: //p' | head -n 1 |
+    grep --only-matching --extended-regexp 'linux-(base|binary|modules)-[^ ,]+' || true)
+  printf '%s\n' "${parts:-$1}"
+}
+
+# Downloads the newest kernel that fits pattern $1; fails if apt knows none.
+download_kernel() { # PATTERN
+  local package parts
+  package=$(kernel_package "$1")
+  [[ -n $package ]] || return 1
+  mapfile -t parts < <(kernel_parts "$package")
+  unpack_packages "$(cache_folder)/kernel/${package#linux-image-}" "${parts[@]}" ||
+    cannot_run "cannot download or unpack $package"
+}
+
+# Sets `$1` to the folder of an unpacked kernel: $2 is a series such as 7.3, or a package's name or
+# version.  Uses the network only when none is in the cache.
+provision_kernel() { # VARIABLE [WANTED]
+  local folder pattern=${2:-$kernel_series} suite lists
+  pattern=${pattern#linux-image-}
+  [[ ! $pattern =~ ^[0-9]+\.[0-9]+$ ]] || pattern+='.*'
+  folder=$(newest_unpacked "$(cache_folder)/kernel" "$pattern")
   if [[ -z $folder ]]; then
-    package=$(kernel_package)
-    [[ -n $package ]] || cannot_run \
-      "apt knows no linux-image-$kernel_series package; run './dev deps guest' as root"
-    folder=$(cache_folder)/kernel/${package#linux-image-}
-    unpack_package "$package" "$folder" || cannot_run "cannot download or unpack $package"
+    if ! download_kernel "$pattern"; then
+      lists=$(mktemp --directory "${run:-${TMPDIR:-/tmp}}/cxltier-apt.XXXXXX")
+      for suite in "${kernel_suites[@]}"; do
+        if read_suite "$suite" "$lists" && download_kernel "$pattern"; then break; fi
+      done
+      apt_options=()
+      rm -rf "$lists"
+    fi
+    folder=$(newest_unpacked "$(cache_folder)/kernel" "$pattern")
+    [[ -n $folder ]] || cannot_run \
+      "apt knows no kernel ${2:-$kernel_series}, nor does ${kernel_suites[*]}; run './dev deps\
+ guest' as root, or name a package linux-image-*-amd64 that there is"
   fi
   printf -v "$1" '%s' "$folder"
 }
@@ -250,10 +323,11 @@ provision_kernel() {
 # Sets `$1` to a statically linked busybox.
 provision_busybox() {
   local folder
-  folder=$(newest_unpacked "$(cache_folder)/busybox")
+  folder=$(newest_unpacked "$(cache_folder)/busybox" '*')
   if [[ -z $folder ]]; then
     folder=$(cache_folder)/busybox/$(os_release VERSION_CODENAME)
-    unpack_package busybox-static "$folder" || cannot_run 'cannot download or unpack busybox-static'
+    unpack_packages "$folder" busybox-static ||
+      cannot_run 'cannot download or unpack busybox-static'
   fi
   if [[ -x $folder/bin/busybox ]]; then
     printf -v "$1" '%s' "$folder/bin/busybox"

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "cxltier/alloc_table.h"
 #include "cxltier/cxltier.h"
 
 namespace cxltier {
@@ -22,6 +23,7 @@ struct CoreTable {
   int (*active)() noexcept;
   // pre: out != nullptr, out->size is valid; errors as cxltier_statistics()
   int (*statistics)(struct cxltier_statistics* out) noexcept;
+  const struct cxltier_alloc_table* alloc;  // the heap's functions
 };
 
 // The sizes that cxltier_statistics has had start at `first`; one that is larger than `largest` is

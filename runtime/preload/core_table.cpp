@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "cxltier/tier_heap.hpp"
+
 namespace cxltier {
 
 constinit PublishedStatistics published_statistics;
@@ -104,4 +106,5 @@ const cxltier::CoreTable cxltier_core_1 = {
     .version = 1,
     .active = cxltier::core_active,
     .statistics = cxltier::core_statistics,
+    .alloc = &cxltier::heap::alloc_table,
 };

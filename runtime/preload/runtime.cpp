@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "cxltier/heap.hpp"
+#include "cxltier/tier_heap.hpp"
 #include "runtime/os/line_reader.h"
 #include "runtime/os/syscall_probe.h"
 #include "runtime/preload/core_table.h"
@@ -62,15 +63,31 @@ NodeSet usable_nodes(const Machine& machine, const NodeSet& allowed) noexcept {
   return nodes;
 }
 
+// Appends what is left of `range` when the pins, which are sorted, are cut out of it.
+std::size_t add_without(heap::Range range, std::span<const heap::Range> pins,
+                        std::span<AddressRange> out, std::size_t count) noexcept {
+  for (const heap::Range& pin : pins) {
+    if (pin.end <= range.begin || pin.begin >= range.end) continue;
+    if (pin.begin > range.begin && count < out.size()) out[count++] = {range.begin, pin.begin};
+    range.begin = std::min(pin.end, range.end);
+  }
+  if (range.begin < range.end && count < out.size()) out[count++] = {range.begin, range.end};
+  return count;
+}
+
 }  // namespace
 
 std::size_t HeapOfThisProcess::copy(std::span<AddressRange> out) noexcept {
   static_assert(sizeof(heap::Range) == sizeof(AddressRange));
   std::array<heap::Range, 256> part;
-  const std::size_t count =
-      heap::copy_ranges(std::span(part).first(std::min(part.size(), out.size())));
-  for (std::size_t i = 0; i < count; ++i) out[i] = {part[i].begin, part[i].end};
-  return count;
+  std::array<heap::Range, 32> pins;
+  const std::size_t count = heap::copy_ranges(part);
+  const std::size_t pin_count = heap::copy_pinned_ranges(pins.data(), pins.size());
+  std::size_t written = 0;
+  for (const heap::Range& range : std::span(part).first(count)) {
+    written = add_without(range, std::span(pins).first(pin_count), out, written);
+  }
+  return written;
 }
 
 Bytes HeapOfThisProcess::mapped() noexcept { return {heap::mapped_bytes()}; }

@@ -18,6 +18,7 @@
 #include <new>
 #include <type_traits>
 
+#include "cxltier/tier_heap.hpp"
 #include "runtime/os/own_thread.h"
 #include "runtime/preload/caller.h"
 #include "runtime/preload/core_table.h"
@@ -48,6 +49,9 @@ constexpr Nanoseconds look_up = seconds(1);
 std::uint64_t mapped_at_start(const Settings& settings) noexcept {
   return settings.start_heap.count + 1;
 }
+
+// jemalloc's own deadlines are seconds: an idle heap gives pages back only when somebody asks.
+constexpr Nanoseconds decay_interval = seconds(1);
 
 }  // namespace
 
@@ -99,8 +103,13 @@ void* Seat::thread_main(void* argument) noexcept {
   close_standard_error();
   if (!ready) return nullptr;
   Controller& controller = runtime.controller();
+  Nanoseconds decay_due{};
   while (!seat.stop_.load(std::memory_order_acquire) && controller.state() != RunState::stopped) {
     if (controller.due()) controller.tick(seat.stop_);
+    if (ClockLinux().now() >= decay_due) {
+      heap::decay_idle_memory();
+      decay_due = ClockLinux().now() + decay_interval;
+    }
     seat.wait_until(controller.due_at());
   }
   return nullptr;

@@ -19,6 +19,9 @@
 
 #include "cxltier/heap.hpp"
 #include "policy/check.h"
+#include "runtime/preload/children.h"
+#include "runtime/preload/heap_tiers.h"
+#include "runtime/preload/large_blocks.h"
 #include "runtime/preload/seat.h"
 #include "runtime/settings/settings.h"
 
@@ -29,7 +32,11 @@ namespace {
 
 constinit Seat seat;
 
-heap::Attention attend(const void* caller) noexcept { return seat.on_attention(caller); }
+heap::Attention attend(const void* caller) noexcept {
+  const heap::Attention answer = seat.on_attention(caller);
+  if (answer == heap::Attention::done) place_large_blocks_if_wanted();
+  return answer;
+}
 
 void log_line(const char* text, std::size_t length) noexcept {
   std::array<char, 400> line;
@@ -55,6 +62,9 @@ __attribute__((constructor(101))) void start() {
   if (settings.log != LogLevel::off) log_wrong_settings(report);
   pthread_atfork(
       nullptr, [] { seat.in_parent(); }, [] { seat.in_child(); });
+  apply_children_choice(environ, settings.log);
+  offer_heap_tiers(settings);
+  read_large_blocks(settings.log);
   seat.arm(settings, attend);
   errno = saved_errno;
 }

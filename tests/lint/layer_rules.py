@@ -93,7 +93,7 @@ CALLS = (
      r"NULL|nullptr)", ("runtime/os/", "runtime/preload/"), "take the time as a parameter"),
     ("heap", r"(?<![\w.>])(?:std::)?(?:malloc|calloc|realloc|free)\s*\((?!\s*\))|"
      r"(?<![\w.])new\s+(?!\()[A-Z:\w]|\bmake_(?:unique|shared)\b",
-     ("allocator/", "runtime/preload/"), "work in memory that the caller owns"),
+     ("allocator/", "runtime/preload/", "runtime/api/"), "work in memory that the caller owns"),
     ("throwing-call", r"\.(?:substr|at|starts_with|ends_with)\s*\(", (),
      "they need the C++ library's exceptions at run time: check, then build the view yourself"),
     ("exceptions", r"\bthrow\b|\bdynamic_cast\b|\btypeid\b", (),

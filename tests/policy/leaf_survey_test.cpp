@@ -48,6 +48,31 @@ TEST(LeafSurvey, CountsPagesAndTrafficByTier) {
   EXPECT_NEAR(static_cast<double>(survey.mass[0]) / 4194304 / 512, 2.05, 0.01);
 }
 
+// Of a hot leaf that lies mostly on the fastest tier the rest belongs there too.
+TEST(LeafSurvey, ALeafWishesForTheRestOfItself) {
+  std::vector<Leaf> leaves = leaves_of(2, 512);
+  shift_leaf(leaves[0], TierIndex{1}, 128);
+  const std::array<LeafSample, 1> samples = {LeafSample{.leaf = 0, .touched = 50}};
+  SurveyInput input = input_of(samples);
+  input.earned_from[0] = Rate{1};
+  const Survey survey = survey_leaves(leaves, input, parameters);
+  EXPECT_EQ(leaves[0].wish, 0);
+  EXPECT_EQ(leaves[0].epochs, 1);
+  EXPECT_EQ(survey.wishes, 1u);
+}
+
+TEST(LeafSurvey, WhatCouldNotBeSeenKeepsItsHeat) {
+  std::vector<Leaf> leaves = leaves_of(2, 512);
+  const std::array<LeafSample, 2> seen = {LeafSample{.leaf = 0, .touched = 50},
+                                          LeafSample{.leaf = 1, .touched = 50}};
+  (void)survey_leaves(leaves, input_of(seen), parameters);
+  const std::array<LeafSample, 1> unknown = {LeafSample{.leaf = 0, .touched = touched_unknown}};
+  const Rate before = leaves[0].rate_long;
+  (void)survey_leaves(leaves, input_of(unknown), parameters);
+  EXPECT_EQ(leaves[0].rate_long, before);
+  EXPECT_LT(leaves[1].rate_long, before) << "that one was seen, and untouched";
+}
+
 TEST(LeafSurvey, HalfOfALeafCountsWhereItIs) {
   std::vector<Leaf> leaves = leaves_of(1, 512);
   shift_leaf(leaves[0], TierIndex{1}, 128);

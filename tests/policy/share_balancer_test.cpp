@@ -175,5 +175,21 @@ TEST(ShareBalancer, WithoutProbesNothingIsGivenAway) {
   }
 }
 
+// A program that fits on the fastest tier starts with all of its traffic there.
+TEST(ShareBalancer, AllTrafficOnALoadedTierIsTooMuch) {
+  ShareBalancer balancer;
+  BalanceInput input{.tier_count = 2, .probes = 10};
+  input.share = {share16_max, 0};
+  input.share_max = {share16_max, share16_max};
+  input.latency_ps = {500'000, 250'000};
+  input.idle_ps = {100'000, 250'000};
+  const Parameters parameters = preset_of(PolicyKind::balance);
+  auto aim = balancer.aim(input, parameters);
+  for (int tick = 0; tick < 4 && aim[0] == share16_max; ++tick) {
+    aim = balancer.aim(input, parameters);
+  }
+  EXPECT_LT(aim[0], share16_max / 4 * 3);
+}
+
 }  // namespace
 }  // namespace cxltier

@@ -248,6 +248,24 @@ static void jemalloc_interface(void) {
   EXPECT(value > 0);
 }
 
+static int lookup(void* address) {
+  unsigned arena = 0;
+  size_t length = sizeof arena;
+  return CALL(Mallctl, "mallctl")("arenas.lookup", &arena, &length, &address, sizeof address);
+}
+
+/* jemalloc 5.3.0 follows a null pointer for addresses that are not the heap's. */
+static void lookup_of_foreign_addresses_is_refused(void) {
+  int on_stack = 0;
+  void* block = malloc(100);
+  EXPECT(lookup(block) == 0);
+  EXPECT(lookup(&on_stack) == EINVAL);
+  EXPECT(lookup((void*)lookup) == EINVAL);
+  EXPECT(lookup((void*)0x123456789000) == EINVAL);
+  EXPECT(lookup(NULL) == EINVAL);
+  free(block);
+}
+
 static char message[4096];
 
 static void keep_message(void* argument, const char* text) {
@@ -270,6 +288,7 @@ int main(void) {
   calloc_clears_reused_memory();
   statistics_describe_this_heap();
   jemalloc_interface();
+  lookup_of_foreign_addresses_is_refused();
   the_message_hook_is_called();
   return finish();
 }

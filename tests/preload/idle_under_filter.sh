@@ -7,7 +7,8 @@
 #   idle_under_filter.sh BIN LIBRARY [WORD...]
 #
 # BIN is the folder of the built programs, a WORD what the reason must name.  Without a WORD any
-# reason will do: on a machine with one node that is found out first.
+# reason will do: on a machine with one node that is found out first.  CXLTIER_FILTER holds
+# the filter's option, if not the service's filter is meant.
 set -euo pipefail
 
 (($# >= 2)) || { sed -n '6,9p' "$0" >&2; exit 2; }
@@ -29,7 +30,8 @@ fail() {
 
 mkfifo "$work/in"
 env "LD_PRELOAD=$library" CXLTIER_START=1M "$bin/preload_service_filter" \
-  "$bin/preload_grow_heap" <"$work/in" >"$work/out" 2>"$work/err" &
+  ${CXLTIER_FILTER:+"$CXLTIER_FILTER"} "$bin/preload_grow_heap" \
+  <"$work/in" >"$work/out" 2>"$work/err" &
 pid=$!
 exec {input}>"$work/in"
 

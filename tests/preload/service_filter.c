@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a program under the system-call filter of Debian's redis-server.service:
- * service_filter PROGRAM [ARG...]
+ * Runs a program under the system-call filter of Debian's redis-server.service, or under what
+ * Docker's default profile says of memory:
+ *
+ *   service_filter [--docker | --docker-nice] PROGRAM [ARG...]
+ *
+ * Docker's profile answers EPERM.  Policies need CAP_SYS_NICE there (--docker-nice: given), moving
+ * pages is never allowed (moby/profiles, seccomp/default.json).
  *
  * The unit says SystemCallFilter=~ @privileged @resources and no SystemCallErrorNumber=, so every
  * call of these two groups kills the process.  The list is what `systemd-analyze syscall-filter`
@@ -98,17 +103,39 @@ static const unsigned killing_calls[] = {
 #endif
 };
 
-enum { calls = sizeof killing_calls / sizeof *killing_calls };
+static const unsigned docker_calls[] = {
+    __NR_move_pages,
+    __NR_migrate_pages,
+    __NR_userfaultfd,
+    /* with CAP_SYS_NICE: */
+    __NR_mbind,
+    __NR_get_mempolicy,
+    __NR_set_mempolicy,
+};
+
+struct Filter {
+  const char* option;
+  const unsigned* calls;
+  size_t count;
+  unsigned answer;
+};
+static const struct Filter filters[] = {
+    {"--docker", docker_calls, 6, SECCOMP_RET_ERRNO | EPERM},
+    {"--docker-nice", docker_calls, 3, SECCOMP_RET_ERRNO | EPERM},
+    {NULL, killing_calls, sizeof killing_calls / sizeof *killing_calls, SECCOMP_RET_KILL_PROCESS},
+};
+
+enum { calls_max = sizeof killing_calls / sizeof *killing_calls };
 
 /* Two instructions for each call, one that loads its number before them and one that allows. */
-static int install_filter(void) {
-  static struct sock_filter code[2 * calls + 2];
-  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+static int install_filter(const struct Filter* filter) {
+  static struct sock_filter code[2 * calls_max + 2];
+  struct sock_fprog program = {.len = (unsigned short)(2 * filter->count + 2), .filter = code};
   struct sock_filter* at = code;
   *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-  for (size_t i = 0; i < calls; ++i) {
-    *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, killing_calls[i], 0, 1);
-    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  for (size_t i = 0; i < filter->count; ++i) {
+    *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, filter->calls[i], 0, 1);
+    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, filter->answer);
   }
   *at = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
@@ -116,15 +143,18 @@ static int install_filter(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    fprintf(stderr, "usage: service_filter PROGRAM [ARG...]\n");
+  const struct Filter* filter = filters;
+  while (filter->option != NULL && (argc < 2 || strcmp(argv[1], filter->option) != 0)) ++filter;
+  char** command = argv + (filter->option == NULL ? 1 : 2);
+  if (argc < 2 || *command == NULL) {
+    fprintf(stderr, "usage: service_filter [--docker | --docker-nice] PROGRAM [ARG...]\n");
     return 2;
   }
-  if (install_filter() != 0) {
+  if (install_filter(filter) != 0) {
     printf("skipped: this kernel takes no system-call filter: %s\n", strerror(errno));
     return 77;
   }
-  execvp(argv[1], argv + 1);
-  fprintf(stderr, "service_filter: %s: %s\n", argv[1], strerror(errno));
+  execvp(*command, command);
+  fprintf(stderr, "service_filter: %s: %s\n", *command, strerror(errno));
   return 127;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Instructions of one planner tick per leaf, counted by callgrind: 1, 16, 256 GiB and 1 TiB in 2 MiB
-# leaves, when one leaf in a hundred is touched.  Counts are the same on every run; the difference
+# leaves, when one leaf in 128 is touched.  Counts are the same on every run; the difference
 # of two runs leaves the start out.
 #
 #   tick_cost.sh PROGRAM INSTRUCTIONS_PER_LEAF_MAX BYTES_MAX [LEAVES...]
@@ -38,7 +38,7 @@ for leaves in "${sizes[@]}"; do
   few="$(count "$leaves" 2)"
   many="$(count "$leaves" 6)"
   per_leaf="$(((many - few) / 4 / leaves))"
-  bytes="$(sed -n 's/.* bytes \([0-9]*\) .*/\1/p' "$scratch/text")"
+  bytes="$(sed -n 's/^\([0-9]*\) bytes$/\1/p' "$scratch/text")"
   echo "leaves $leaves instructions_per_tick $(((many - few) / 4)) per_leaf $per_leaf bytes $bytes"
   # A fixed part of a tick, as the histograms, weighs more where leaves are few.
   if [ "$leaves" -ge 8192 ] && [ "$per_leaf" -gt "$instructions_max" ]; then

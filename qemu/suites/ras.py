@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suite `ras`: errors that QEMU injects into a device are seen by the kernel, as trace events.
+
+Trace events of the kernel: include in drivers/cxl/core/trace.h.  Where a device's event interrupt
+reaches the kernel, records are read and cleared by it.
+"""
+import contextlib
+import re
+import time
+
+import cxl
+import qmp
+import sysfs
+from checks import Failure, Skip, check, require
+
+TRACING = "/sys/kernel/tracing"
+PCI = "/sys/bus/pci/devices"
+# Advanced error reporting: offsets of the masks, and the bits of internal errors, which carry the
+# errors of CXL (PCI Express 6.0, 7.8.4).
+CAPABILITY_AER, MASKS = 1, ((0x08, 1 << 22), (0x14, 1 << 14))
+POISON_AT, POISON_LENGTH = 0x10000, 0x40
+SECONDS = 10
+
+
+def target(machine):
+    """The first plugged device, and the kernel's name for it."""
+    for want in machine.all("device"):
+        have = cxl.device_by_serial(want["serial"]) if want["plugged"] else None
+        if have and have.enabled:
+            return want, have
+    raise Skip("there is no CXL memory device")
+
+
+@contextlib.contextmanager
+def events(name):
+    """Collects trace events of the group `cxl` that are called `name`."""
+    folder = f"{TRACING}/events/cxl/{name}"
+    if sysfs.text(f"{folder}/enable") is None:
+        raise Skip(f"kernel {sysfs.kernel_release()} has no trace event {name}")
+    sysfs.write(f"{TRACING}/trace", "")
+    sysfs.write(f"{folder}/enable", 1)
+
+    def wait(pattern):
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            for line in (sysfs.text(f"{TRACING}/trace") or "").splitlines():
+                if f" {name}: " in line and re.search(pattern, line):
+                    return line.split(f"{name}: ", 1)[1]
+            time.sleep(0.1)
+        raise Failure(f"no trace event {name} within {SECONDS} s")
+    try:
+        yield wait
+    finally:
+        sysfs.write(f"{folder}/enable", 0)
+
+
+@check("ras", changes=True, needs_guest=True)
+def poison(machine):
+    """A poisoned range stands in the list that the device gives."""
+    want, have = target(machine)
+    if not want["ram"]:
+        raise Skip(f"{have.name} has no volatile memory")
+    with qmp.Monitor() as monitor, events("cxl_poison") as wait:
+        monitor.execute("cxl-inject-poison", path=qmp.device_path(want["name"]), start=POISON_AT,
+                        length=POISON_LENGTH)
+        sysfs.write(have.folder / "trigger_poison_list", 1)
+        line = wait(rf"dpa=0x{POISON_AT:x}\b")
+        machine.note(line)
+        require(f"memdev={have.name}" in line, f"the event names another device: {line}")
+
+
+def unmask_internal_errors(machine, address):
+    """Clears the masks that hold back internal errors, which firmware or the kernel should do."""
+    with open(f"{PCI}/{address}/config", "r+b", buffering=0) as file:
+        space = file.read(4096)
+        place = 0x100
+        while place and int.from_bytes(space[place:place + 2], "little") != CAPABILITY_AER:
+            place = int.from_bytes(space[place + 2:place + 4], "little") >> 4
+        if not place:
+            raise Skip(f"{address} has no advanced error reporting")
+        masked = []
+        for offset, bit in MASKS:
+            mask = int.from_bytes(space[place + offset:place + offset + 4], "little")
+            if mask & bit:
+                masked.append(offset)
+                file.seek(place + offset)
+                file.write((mask & ~bit).to_bytes(4, "little"))
+    machine.note(f"internal errors of {address} were " +
+                 ("masked; the check unmasked them" if masked else "unmasked by the kernel"))
+
+
+def inject_event(machine, event, command, **arguments):
+    want, have = target(machine)
+    with qmp.Monitor() as monitor, events(event) as wait:
+        monitor.execute(command, path=qmp.device_path(want["name"]), **arguments)
+        line = wait(rf"memdev={have.name}\b")
+        machine.note(line)
+    return line
+
+
+@check("ras", changes=True, needs_guest=True)
+def general_media_event(machine):
+    """A general media record arrives with its address."""
+    line = inject_event(machine, "cxl_general_media", "cxl-inject-general-media-event",
+                        log="informational", flags=1, dpa=0x1000, descriptor=3, type=3,
+                        transaction_type=192, channel=3, rank=17, device=5)
+    require(re.search(r"dpa=0?x?1000\b", line), f"the record has another address: {line}")
+
+
+@check("ras", changes=True, needs_guest=True)
+def dram_event(machine):
+    """A DRAM record arrives with channel and bank."""
+    line = inject_event(machine, "cxl_dram", "cxl-inject-dram-event",
+                        log="informational", flags=1, dpa=0x2000, descriptor=3, type=3,
+                        transaction_type=192, channel=3, rank=17, nibble_mask=37421234,
+                        bank_group=7, bank=11, row=2, column=77, correction_mask=[33, 44, 55, 66])
+    require(re.search(r"\bchannel=3\b", line) and re.search(r"\brow=2\b", line),
+            f"the record has other values: {line}")
+
+
+@check("ras", changes=True, needs_guest=True)
+def memory_module_event(machine):
+    """A memory module record arrives with temperature and life used."""
+    line = inject_event(machine, "cxl_memory_module", "cxl-inject-memory-module-event",
+                        log="informational", flags=1, type=3, health_status=3, media_status=7,
+                        additional_status=33, life_used=30, temperature=15,
+                        dirty_shutdown_count=4, corrected_volatile_error_count=32,
+                        corrected_persistent_error_count=7)
+    require("life_used=30" in line, f"the record has other values: {line}")
+
+
+@check("ras", changes=True, needs_guest=True)
+def correctable_error(machine):
+    """A correctable protocol error is reported by PCI Express and decoded."""
+    unmask_internal_errors(machine, target(machine)[1].address)
+    line = inject_event(machine, "cxl_aer_correctable_error", "cxl-inject-correctable-error",
+                        type="mem-data-ecc")
+    require("Memory" in line, f"the event has another status: {line}")
+
+
+@check("ras", changes=True, needs_guest=True, last=True)
+def uncorrectable_error(machine):
+    """An uncorrectable protocol error is decoded with its header; the memory is lost by it."""
+    unmask_internal_errors(machine, target(machine)[1].address)
+    line = inject_event(machine, "cxl_aer_uncorrectable_error", "cxl-inject-uncorrectable-errors",
+                        errors=[{"type": "mem-data-parity", "header": list(range(32))}])
+    require("Memory Data" in line, f"the event has another status: {line}")
