@@ -22,7 +22,8 @@ namespace {
 
 using AddVerb = void (*)(CLI::App& app, int& exit_code);
 
-constexpr AddVerb verbs[] = {add_topo, add_stat, add_simulate, add_advise};
+constexpr AddVerb verbs[] = {add_topo, add_doctor,   add_provision, add_collect,
+                             add_stat, add_simulate, add_advise};
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));

@@ -2,6 +2,7 @@
 //
 // The verb `topo`: which memory the machine has, and which tiers a process started here sees.
 #include <CLI/CLI.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,10 +13,10 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/cli/machine_source.h"
 #include "runtime/cli/saved_profile.h"
 #include "runtime/cli/topo_view.h"
 #include "runtime/cli/verb.h"
-#include "runtime/os/file_tree_linux.h"
 #include "runtime/topology/node_cpus.h"
 #include "runtime/topology/process_nodes.h"
 #include "runtime/topology/tier_text.h"
@@ -24,10 +25,13 @@ namespace cxltier {
 namespace {
 
 struct TopoOptions {
-  std::string root = "/";
+  SourceOptions source;
+  std::vector<std::string> compared;  // --diff A B
+  std::optional<unsigned> watch_seconds;
   std::optional<std::string> tiers;
   std::optional<std::string> profile;
   bool json = false;
+  bool io = false;
 };
 
 std::string cpu_list_of(const CpuSet& cpus) {
@@ -60,9 +64,10 @@ std::vector<std::string> read_cpu_lists(FileTree& tree, const Machine& machine) 
 
 void complain_unreadable(const TopoOptions& options, int error) {
   const std::string cause = std::system_category().message(error);
-  const std::string folder =
-      options.root == "/" ? "/sys/devices/system/node" : options.root + "/sys/devices/system/node";
-  const char* fix = options.root == "/"
+  const std::string folder = options.source.root == "/"
+                                 ? "/sys/devices/system/node"
+                                 : options.source.root + "/sys/devices/system/node";
+  const char* fix = options.source.root == "/"
                         ? "is sysfs mounted, and does the kernel have CONFIG_NUMA?"
                         : "give --root the folder that holds a machine's sys/ and proc/";
   complain(fmt::format("topo: cannot read {}: {}; {}", folder, cause, fix));
@@ -87,7 +92,8 @@ bool set_tiers(const std::string& spec, const Machine& machine, TierMap& tiers) 
 bool set_places(const TopoOptions& options, Settings& settings) {
   const EnvironmentReport ignored = settings_from(environ, settings);
   static_cast<void>(ignored);
-  if (options.root != "/") settings.profile = settings.profile_own = {};
+  if (options.source.root != "/" || !options.source.files.empty())
+    settings.profile = settings.profile_own = {};
   if (!options.profile) return true;
   const SettingsError error = set_profile(settings, *options.profile);
   if (error.ok()) return true;
@@ -95,39 +101,107 @@ bool set_places(const TopoOptions& options, Settings& settings) {
   return false;
 }
 
-int topo(const TopoOptions& options) {
-  if (options.root.empty()) {
-    complain("topo: --root: '' is no folder; give the one that holds a machine's sys/ and proc/");
-    return exit_usage;
-  }
-  FileTreeLinux tree(options.root.c_str());
-  const Result<Reading> reading = read_machine(tree);
-  if (!reading.ok()) {
-    complain_unreadable(options, reading.error());
+int print_view(const TopoOptions& options, FileTree& tree) {
+  Result<TopoView> read = read_topo(tree, options.io ? IoDetail::devices : IoDetail::none);
+  if (!read.ok()) {
+    complain_unreadable(options, read.error());
     return exit_failed;
   }
-  TopoView view;
-  view.reading = reading.value();
+  TopoView view = read.value();
   Settings settings;
   if (!set_places(options, settings)) return exit_usage;
   view.profile = use_profile(tree, settings, view.reading.machine, "topo");
-  const Machine& machine = view.reading.machine;
-  view.own = read_process_nodes(tree).value_or(ProcessNodes{}).own;
-  view.tiers = assign_tiers(machine, view.own);
-  if (options.tiers && !set_tiers(*options.tiers, machine, view.tiers)) return exit_usage;
-  view.cpu_lists = read_cpu_lists(tree, machine);
-  view.memory_devices = read_cxl_memory(tree, machine);
+  // What was measured may rank the nodes otherwise than firmware does.
+  view.tiers = assign_tiers(view.reading.machine, view.own);
+  if (options.tiers && !set_tiers(*options.tiers, view.reading.machine, view.tiers))
+    return exit_usage;
   return print_data(options.json ? json_of(view) : table_of(view));
 }
 
+// A folder that holds sys/ and proc/, or a file for --from.
+std::optional<TopoView> view_of(const std::string& where, const TopoOptions& options) {
+  SourceOptions chosen;
+  struct stat status {};
+  const bool is_folder = ::stat(where.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  (is_folder ? chosen.root : chosen.files.emplace_back()) = where;
+  std::optional<MachineSource> source = MachineSource::open(chosen, "topo");
+  if (!source) return std::nullopt;
+  Result<TopoView> view =
+      read_topo(source->tree(), options.io ? IoDetail::devices : IoDetail::none);
+  if (view.ok()) return view.value();
+  complain(
+      fmt::format("topo: --diff: {} holds no nodes: {}; give a folder with sys/ and proc/, or an "
+                  "archive of 'cxltier collect'",
+                  where, std::system_category().message(view.error())));
+  return std::nullopt;
+}
+
+int compare(const TopoOptions& options) {
+  const std::optional<TopoView> before = view_of(options.compared[0], options);
+  const std::optional<TopoView> after =
+      before ? view_of(options.compared[1], options) : std::nullopt;
+  if (!before || !after) return exit_failed;
+  const std::string difference = difference_of(*before, *after);
+  return print_data(difference.empty() ? "no difference\n" : difference);
+}
+
+// Prints what changes, until it is interrupted or stdout is closed.
+int watch(const TopoOptions& options, FileTree& tree) {
+  std::optional<TopoView> last;
+  for (;;) {
+    Result<TopoView> now = read_topo(tree, options.io ? IoDetail::devices : IoDetail::none);
+    if (!now.ok()) {
+      complain_unreadable(options, now.error());
+      return exit_failed;
+    }
+    const std::string text = last ? difference_of(*last, now.value()) : table_of(now.value());
+    if (!text.empty() && print_data(text) != exit_ok) return exit_failed;
+    last = now.value();
+    ::sleep(*options.watch_seconds);
+  }
+}
+
+int topo(const TopoOptions& options) {
+  if (!options.compared.empty()) return compare(options);
+  std::optional<MachineSource> source = MachineSource::open(options.source, "topo");
+  if (!source) return exit_usage;
+  if (options.watch_seconds) return watch(options, source->tree());
+  return print_view(options, source->tree());
+}
+
 }  // namespace
+
+Result<TopoView> read_topo(FileTree& tree, IoDetail io) {
+  PlatformOptions parts;
+  parts.skips_blocks = true;
+  TopoView view;
+  view.platform = read_platform(tree, parts);
+  if (!view.platform.reading) return Error{view.platform.reading_error};
+  view.reading = *view.platform.reading;
+  const Machine& machine = view.reading.machine;
+  view.own = read_process_nodes(tree).value_or(ProcessNodes{}).own;
+  view.tiers = assign_tiers(machine, view.own);
+  view.cpu_lists = read_cpu_lists(tree, machine);
+  view.memory_devices = read_cxl_memory(tree, machine);
+  if (io == IoDetail::devices) {
+    view.shows_io = true;
+    view.io = read_io_devices(tree, view.platform.pci);
+  }
+  return view;
+}
 
 void add_topo(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<TopoOptions>();
   CLI::App* verb = app.add_subcommand("topo", "Show memory nodes, their kinds and tiers");
   verb->add_flag("--json", options->json, "Print JSON instead of a table");
-  verb->add_option("--root", options->root, "Read a snapshot instead of this machine")
-      ->type_name("DIR");
+  verb->add_flag("--io", options->io, "Show network cards, disks and accelerators too");
+  add_source_options(*verb, options->source);
+  verb->add_option("--diff", options->compared, "Compare two snapshots, folders or archives")
+      ->expected(2)
+      ->type_name("A B");
+  verb->add_option("--watch", options->watch_seconds, "Print what changes, looking every SECONDS")
+      ->check(CLI::Range(1u, 3600u))
+      ->type_name("SECONDS");
   verb->add_option("--tiers", options->tiers, "Set the tiers, fastest first: '0,1;2' or '0-1/2'")
       ->type_name("SPEC");
   verb->add_option("--profile", options->profile,

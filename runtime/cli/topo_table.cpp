@@ -127,17 +127,6 @@ void append_distances(const Machine& machine, std::string& out) {
   }
 }
 
-void append_devices(const TopoView& view, std::string& out) {
-  const Machine& machine = view.reading.machine;
-  for (std::size_t i = 0; i < machine.node_count; ++i) {
-    for (const CxlMemory& device : view.memory_devices[i]) {
-      out +=
-          fmt::format("node {}: {} serial {} in {}\n", index_of(machine.nodes[i].id),
-                      printable(device.name), printable(device.serial), printable(device.region));
-    }
-  }
-}
-
 bool is_same_note(const Finding& a, const Finding& b) {
   return a.kind == b.kind && a.value == b.value && a.node != node_none && b.node != node_none;
 }
@@ -174,7 +163,7 @@ std::string table_of(const TopoView& view) {
   append_profile(view.profile, out);
   out += '\n';
   append_distances(view.reading.machine, out);
-  append_devices(view, out);
+  out += devices_text(view);
   append_notes(view.reading.findings, out);
   return out;
 }

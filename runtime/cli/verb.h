@@ -36,6 +36,9 @@ inline constexpr int exit_usage = 2;
 void complain(std::string_view text);
 
 void add_advise(CLI::App& app, int& exit_code);
+void add_collect(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
+void add_provision(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_stat(CLI::App& app, int& exit_code);
 void add_topo(CLI::App& app, int& exit_code);

@@ -34,7 +34,8 @@ def top_of(path):
 def is_core(path):
     """What a preloaded process links: not the command line, the simulator, or headers for users."""
     inside = top_of(path) in ("policy", "allocator", "runtime")
-    outside = ("runtime/cli/", "policy/simulator/", "allocator/memkind_adapter/")
+    outside = ("runtime/cli/", "runtime/doctor/", "runtime/provision/", "runtime/topology/acpi/",
+               "runtime/topology/platform/", "policy/simulator/", "allocator/memkind_adapter/")
     return inside and not path.startswith(outside) and "/include/" not in path
 
 
