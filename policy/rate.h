@@ -46,6 +46,13 @@ inline constexpr std::uint32_t rate_bin_bits = 10;
   return rate.code >> rate_bin_bits;
 }
 
+// Finer bins, for traces: quarter octaves.
+inline constexpr std::size_t heat_bins = 128;
+inline constexpr std::uint32_t heat_bin_bits = 9;
+[[nodiscard]] constexpr std::size_t heat_bin_of(Rate rate) noexcept {
+  return rate.code >> heat_bin_bits;
+}
+
 // How many codes a rate loses in `elapsed`.  pre: time_constant at least 1 ms
 [[nodiscard]] std::uint16_t decay_codes(Nanoseconds elapsed, Nanoseconds time_constant) noexcept;
 

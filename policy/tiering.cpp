@@ -392,11 +392,20 @@ Explanation Tiering::explain(std::uint32_t index, Nanoseconds now) const noexcep
   return why;
 }
 
+std::array<std::uint64_t, heat_bins> Tiering::heat() const noexcept {
+  std::array<std::uint64_t, heat_bins> pages{};
+  for (const Leaf& leaf : memory_.leaves) {
+    const std::uint64_t value =
+        value_of(leaf, short_32(), weight_16_of(leaf, kind_, config_.parameters));
+    pages[heat_bin_of(rate_of(value))] += leaf.pages;
+  }
+  return pages;
+}
+
 TieringView Tiering::view() const noexcept {
   return {.mode = mode(),
           .share = share_,
           .target = target_,
-          .pages = survey_.bin_pages,
           .mean_latency_ps = static_cast<std::uint32_t>(mean_latency_ps_),
           .hot_rate = fill_.earned_from[0],
           .changes = changes_,

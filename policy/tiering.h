@@ -105,7 +105,6 @@ struct TieringView {
   TieringMode mode = TieringMode::steady;
   std::array<std::uint16_t, tiers_max> share{};   // of traffic, estimated from heat; 65535 is all
   std::array<std::uint16_t, tiers_max> target{};  // of traffic; what the plan works towards
-  std::array<std::uint64_t, rate_bins> pages{};   // resident, by bin of their value
   std::uint32_t mean_latency_ps = 0;              // J = sum share[i] * latency[i]; 0: unknown
   Rate hot_rate{};                                // capacity fill: this and hotter fits tier 0
   std::uint64_t changes = 0;                      // alarms of the change detector
@@ -146,6 +145,8 @@ class Tiering {
 
   [[nodiscard]] Explanation explain(std::uint32_t leaf, Nanoseconds now) const noexcept;
   [[nodiscard]] TieringView view() const noexcept;
+  // Resident pages by the value of their leaf, in the bins of heat_bin_of.
+  [[nodiscard]] std::array<std::uint64_t, heat_bins> heat() const noexcept;
 
  private:
   using PerTierShare = std::array<Share16, tiers_max>;

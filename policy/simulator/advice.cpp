@@ -48,7 +48,7 @@ Profile profile_of(const HeatTrace& trace) {
     double upto = static_cast<double>(frame.heat[0]);
     for (std::size_t cell = 0; cell < cells; ++cell) {
       const double position = (static_cast<double>(cell) + 0.5) / cells * all;
-      while (upto < position && bin + 1 < rate_bins) {
+      while (upto < position && bin + 1 < heat_bins) {
         upto += static_cast<double>(frame.heat[++bin]);
       }
       const BinRate rate = rate_of_bin(bin);
@@ -101,7 +101,7 @@ double cold_share(const TraceFrame& frame, double part) {
   double left = part * static_cast<double>(pages_of(frame));
   double cold = 0;
   double all = 0;
-  for (std::size_t bin = 0; bin < rate_bins; ++bin) {
+  for (std::size_t bin = 0; bin < heat_bins; ++bin) {
     const auto pages = static_cast<double>(frame.heat[bin]);
     const double taken = std::min(left, pages);
     const double rate = rate_of_bin(bin).middle;

@@ -141,7 +141,7 @@ class Reader {
       if (colon == std::string_view::npos) return "heat is BIN:PAGES";
       const auto bin = Words::number_of(pair.substr(0, colon));
       const auto pages = Words::number_of(pair.substr(colon + 1));
-      if (!bin || !pages || *bin >= rate_bins) return "heat is BIN:PAGES, BIN below 64";
+      if (!bin || !pages || *bin >= heat_bins) return "heat is BIN:PAGES, BIN below 128";
       now.heat[*bin] = *pages;
     }
     return {};
@@ -188,7 +188,7 @@ std::string write_trace(const HeatTrace& trace) {
     add_pair(text, "moved", frame.moved_pages);
     if (frame.window_us > 0) add_pair(text, "window", frame.window_us);
     text += "heat";
-    for (std::size_t bin = 0; bin < rate_bins; ++bin) {
+    for (std::size_t bin = 0; bin < heat_bins; ++bin) {
       if (frame.heat[bin] == 0) continue;
       text += ' ' + std::to_string(bin) + ':' + std::to_string(frame.heat[bin]);
     }
@@ -217,8 +217,8 @@ BinRate rate_of_bin(std::size_t bin) {
     return static_cast<double>(linear_of(capped)) / (1u << rate_fraction_bits);
   };
   // Bin 0 holds what was not touched, and what was touched next to never.
-  const double low = bin == 0 ? 0 : rate(bin << rate_bin_bits);
-  const double high = rate((bin + 1) << rate_bin_bits);
+  const double low = bin == 0 ? 0 : rate(bin << heat_bin_bits);
+  const double high = rate((bin + 1) << heat_bin_bits);
   return {bin == 0 ? 0 : (low + high) / 2, low, high};
 }
 
@@ -240,7 +240,7 @@ std::optional<Workload> workload_of_trace(const HeatTrace& trace, const MachineM
     const double leaf_pages = static_cast<double>(pages) / leaves;
     double position = 0;
     double all = 0;
-    for (std::size_t bin = rate_bins; bin-- > 0;) {
+    for (std::size_t bin = heat_bins; bin-- > 0;) {
       double left = static_cast<double>(frame.heat[bin]);
       const double rate = rate_of_bin(bin).middle;
       while (left > 0) {

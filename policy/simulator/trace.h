@@ -14,7 +14,7 @@
 //   moved 120                  pages moved since the last frame
 //   window 20000               us in which access bits were open; optional.  Frames of several
 //                              lengths tell the hot apart as well as the cold
-//   heat 0:20000 17:3000 63:9000       pages by bin of their rate (policy/rate.h), others 0
+//   heat 0:20000 90:3000 99:9000       pages by heat_bin_of (policy/rate.h), others 0
 //   frame 2000
 //   ...
 //   end 2                      frames; a trace without it was cut short
@@ -45,7 +45,7 @@ struct TraceFrame {
   PerTier<std::uint64_t> pages{};
   std::uint64_t moved_pages = 0;
   std::uint64_t window_us = 0;  // 0: not known, the same in all frames
-  std::array<std::uint64_t, rate_bins> heat{};
+  std::array<std::uint64_t, heat_bins> heat{};
 };
 
 struct HeatTrace {

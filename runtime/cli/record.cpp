@@ -71,7 +71,7 @@ class Recorder {
     const std::uint64_t moved = page.pages_promoted + page.pages_demoted;
     frame.moved_pages = trace_.frames.empty() || moved < moved_ ? 0 : moved - moved_;
     moved_ = moved;
-    frame.heat = page.heat_histogram;
+    frame.heat = page.heat;
     frame.window_us = page.window_ns / 1000;
     trace_.frames.push_back(frame);
   }

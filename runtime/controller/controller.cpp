@@ -387,7 +387,10 @@ void Controller::publish() noexcept {
 
 void Controller::publish_policy() noexcept {
   const TieringView view = tiering_.view();
-  page_.heat_histogram = view.pages;
+  page_.heat = tiering_.heat();
+  for (std::size_t bin = 0; bin < rate_bins; ++bin) {
+    page_.heat_histogram[bin] = page_.heat[2 * bin] + page_.heat[2 * bin + 1];
+  }
   page_.mode = static_cast<std::uint32_t>(view.mode);
   page_.changes = static_cast<std::uint32_t>(view.changes);
   page_.holds = static_cast<std::uint32_t>(view.holds);

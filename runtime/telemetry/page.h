@@ -135,6 +135,7 @@ struct TelemetryPage {
   std::array<std::uint16_t, tiers_max> target{};
   // Resident pages by the policy's last word on their region, in the order of Verdict.
   std::array<std::uint64_t, verdicts_max> verdict_pages{};
+  std::array<std::uint64_t, heat_bins> heat{};  // the histogram in quarter octaves
 };
 
 // What every page has, of whatever version: all up to and with `state`.  A shorter file is damaged.

@@ -35,6 +35,8 @@ int main() {
   page.tiers[1] = {3000, ~std::uint64_t{0}, 0};
   page.heat_histogram[0] = 3000;
   page.heat_histogram[63] = 1000;
+  page.heat[0] = 3000;
+  page.heat[127] = 1000;
   writer.publish(page);
   std::printf("%d\n", ::getpid());
   std::fflush(stdout);

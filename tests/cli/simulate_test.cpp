@@ -87,7 +87,7 @@ TEST_F(RecordVerb, WritesTheHeatOfAPage) {
       shell(with_publisher + "$cxltier record $pid --seconds 0.2 --interval 0.05 --stall 30");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   for (const char* part : {"cxltier-trace 2\n", "page_size 4096\n", "stall_permille 300 50\n",
-                           "tiers 2\n", "pages 1000 3000\n", "heat 0:3000 63:1000\n", "end 1\n"}) {
+                           "tiers 2\n", "pages 1000 3000\n", "heat 0:3000 127:1000\n", "end 1\n"}) {
     EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
   }
 }
@@ -134,7 +134,7 @@ TEST_F(AdviseVerb, TextSaysWhatIsNotKnown) {
 }
 
 TEST_F(AdviseVerb, WrongTracesAreNamedByLine) {
-  write("trace", "cxltier-trace 2\nframe 5\nheat 64:1\nend 1\n");
+  write("trace", "cxltier-trace 2\nframe 5\nheat 128:1\nend 1\n");
   const Outcome wrong = shell("$cxltier advise $scratch/trace");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_TRUE(holds(wrong.err, "line 3: heat is BIN:PAGES")) << wrong.err;

@@ -52,7 +52,7 @@ class RecordingPolicy final : public TieringPolicy {
       seen.pages = static_cast<std::uint32_t>(pages);
       const Rate rate = rate_of_bits(static_cast<std::uint32_t>(touched), seen.pages, window);
       observe_leaf(seen, rate, {}, fading_of(seconds(1)));
-      frame.heat[bin_of(rate_of(score_of(seen, 13)))] += pages;
+      frame.heat[heat_bin_of(rate_of(score_of(seen, 13)))] += pages;
     }
     const double share =
         static_cast<double>(touched_all) / static_cast<double>(pages * view.leaf_count());

@@ -56,8 +56,8 @@ TEST(Trace, FaultsNameTheLine) {
   EXPECT_EQ(read_trace("cxltier-trace 3\n").fault,
             "line 1: of a version that this program does not know");
   EXPECT_EQ(read_trace("cxltier-trace 2\ntiers 9\n").fault, "line 2: tiers must be 1 to 8");
-  EXPECT_EQ(read_trace("cxltier-trace 2\ntiers 1\nframe 5\nheat 64:1\n").fault,
-            "line 4: heat is BIN:PAGES, BIN below 64");
+  EXPECT_EQ(read_trace("cxltier-trace 2\ntiers 1\nframe 5\nheat 128:1\n").fault,
+            "line 4: heat is BIN:PAGES, BIN below 128");
   EXPECT_EQ(read_trace("cxltier-trace 2\nframe 5\nframe 5\n").fault, "line 3: time goes back");
   EXPECT_EQ(read_trace("cxltier-trace 2\nframe 5\nend 2\n").fault, "line 3: frames are missing");
 }
@@ -80,14 +80,14 @@ TEST(Trace, RandomBytesNeverCrash) {
 }
 
 TEST(Trace, BinsAreRates) {
-  for (std::size_t bin = 1; bin < rate_bins; ++bin) {
+  for (std::size_t bin = 1; bin < heat_bins; ++bin) {
     const BinRate rate = rate_of_bin(bin);
     EXPECT_LT(rate.low, rate.middle) << bin;
     EXPECT_LT(rate.middle, rate.high) << bin;
-    EXPECT_LE(rate.high, 1.6 * rate.low) << bin;
+    EXPECT_LE(rate.high, 1.3 * rate.low) << bin;
   }
   // Half of the pages in a window of a second: ln 2 touches of each per second.
-  const BinRate half = rate_of_bin(bin_of(rate_of_bits(500, 1000, seconds(1))));
+  const BinRate half = rate_of_bin(heat_bin_of(rate_of_bits(500, 1000, seconds(1))));
   EXPECT_LE(half.low, std::log(2.0));
   EXPECT_GE(half.high, std::log(2.0));
 }
