@@ -119,12 +119,14 @@ bool Controller::due() noexcept {
 
 void Controller::tick(const std::atomic<bool>& stop) noexcept {
   const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
-  if (phase_ == Phase::resting) {
-    open_window();
-  } else {
+  const bool scans = phase_ == Phase::watching;
+  if (scans) {
     scan(stop);
+  } else {
+    open_window();
   }
   page_.thread_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_begin);
+  if (scans) publish();
 }
 
 // Regions that are new in the layout are cooled with the others, and so are seen by this window.
@@ -145,7 +147,7 @@ void Controller::scan(const std::atomic<bool>& stop) noexcept {
   const Nanoseconds cpu_begin = seams_.clock.thread_cpu();
   phase_ = Phase::resting;
   latency_.probe(probes_each_time);
-  if (!sense()) return publish();
+  if (!sense()) return;
   const Nanoseconds cpu_sensed = seams_.clock.thread_cpu();
   measure();
   const std::span<const LeafMove> moves = plan();
@@ -156,7 +158,6 @@ void Controller::scan(const std::atomic<bool>& stop) noexcept {
   page_.policy_cpu_ns += nanoseconds_of(cpu_planned - cpu_sensed);
   page_.mover_cpu_ns += nanoseconds_of(seams_.clock.thread_cpu() - cpu_planned);
   rest(window_cost_ + (cpu_planned - cpu_begin), planned);
-  publish();
 }
 
 Pages Controller::expected(std::span<const LeafMove> moves) noexcept {
