@@ -72,6 +72,12 @@ std::uint32_t Tiering::short_32() const noexcept {
   return is_recent() ? config_.parameters.recency_short_32 : config_.parameters.score_short_32;
 }
 
+std::uint64_t Tiering::traffic() const noexcept {
+  std::uint64_t mass = 0;
+  for (std::size_t t = 0; t < tier_count_; ++t) mass += survey_.mass[t];
+  return mass;
+}
+
 void Tiering::place_leaves(const TickInput& input) noexcept {
   for (const LeafPlacement& placement : input.placements) {
     CXLTIER_CHECK(placement.leaf < memory_.leaves.size());
@@ -100,17 +106,16 @@ void Tiering::survey(const TickInput& input) noexcept {
     const Leaf& leaf = memory_.leaves[sample.leaf];
     if (leaf.call_site != 0) sites_.learn(leaf.call_site, leaf.rate_long);
   }
-  std::uint64_t mass = 0;
   std::array<std::uint64_t, tiers_max> room{};
   for (std::size_t t = 0; t < tier_count_; ++t) {
     used_[t] = input.tiers[t].used;
     capacity_[t] = input.tiers[t].capacity;
-    mass += survey_.mass[t];
     // What is there but not ours cannot be filled.
     const std::uint64_t foreign = used_[t].count - std::min(used_[t].count, survey_.pages[t]);
     room[t] = capacity_[t].count - std::min(capacity_[t].count, foreign);
   }
   fill_ = fill_tiers(survey_, room, tier_count_);
+  const std::uint64_t mass = traffic();
   for (std::size_t t = 0; t < tier_count_; ++t) share_[t] = share_of(survey_.mass[t], mass);
 }
 
@@ -199,8 +204,7 @@ void Tiering::aim(const TickInput& input) noexcept {
   if (config_.parameters.kind == PolicyKind::capacity) return aim_capacity();
   if (config_.parameters.kind != PolicyKind::balance) return;
   BalanceInput now{.tier_count = tier_count_, .share = share_, .moved = moved_share_};
-  std::uint64_t mass = 0;
-  for (std::size_t t = 0; t < tier_count_; ++t) mass += survey_.mass[t];
+  const std::uint64_t mass = traffic();
   now.probes = ~0u;
   for (std::size_t t = 0; t < tier_count_; ++t) {
     now.share_max[t] = share_of(fill_.mass_max[t], mass);
@@ -215,8 +219,7 @@ void Tiering::aim(const TickInput& input) noexcept {
 GuardState Tiering::guard(const TickInput& input) noexcept {
   const std::int64_t gap = std::int64_t{latency_ps_[1]} - latency_ps_[0];
   const std::uint64_t mean = std::max<std::uint64_t>(1, mean_latency_ps_);
-  std::uint64_t mass = 0;
-  for (std::size_t t = 0; t < tier_count_; ++t) mass += survey_.mass[t];
+  const std::uint64_t mass = traffic();
   const std::int64_t won =
       std::int64_t{share_of(survey_.mass_promoted, mass)} - share_of(survey_.mass_demoted, mass);
   const auto elapsed_us = static_cast<std::int64_t>(input.elapsed.count / 1000);
@@ -272,6 +275,7 @@ std::size_t Tiering::plan(const TickInput& input, GuardState state) noexcept {
                    .mean_latency_ps = mean_latency_ps_,
                    .share = share_,
                    .target = target_,
+                   .mass = traffic(),
                    .wishes = survey_.wishes,
                    .earned_from = fill_.earned_from,
                    .short_32 = short_32(),
@@ -283,7 +287,6 @@ std::size_t Tiering::plan(const TickInput& input, GuardState state) noexcept {
                    .shed = parameters.kind == PolicyKind::capacity ? Shed::coldest : Shed::hottest,
                    .slots_of = slots_of_};
   for (std::size_t t = 0; t < tier_count_; ++t) {
-    wanted.mass += survey_.mass[t];
     const bool is_held = state == GuardState::freeze || target_[t] == share16_max;
     if (state != GuardState::run && is_held) wanted.target[t] = share_[t];
   }
@@ -337,8 +340,7 @@ void Tiering::record(const LeafMove& move, const LeafOutcome& outcome, Nanosecon
   }
   if (outcome.moved.count == 0) return;
   moved_ += outcome.moved;
-  std::uint64_t mass = 0;
-  for (std::size_t t = 0; t < tier_count_; ++t) mass += survey_.mass[t];
+  const std::uint64_t mass = traffic();
   const std::uint64_t value =
       value_of(leaf, short_32(), weight_16_of(leaf, kind_, parameters)) * outcome.moved.count;
   const std::int32_t share = share_of(value, mass);

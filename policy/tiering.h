@@ -166,6 +166,8 @@ class Tiering {
   [[nodiscard]] TieringMode mode() const noexcept;
   [[nodiscard]] bool is_recent() const noexcept { return recency_left_ > 0; }
   [[nodiscard]] std::uint32_t short_32() const noexcept;
+  // Value on all tiers together, at the last tick.
+  [[nodiscard]] std::uint64_t traffic() const noexcept;
 
   TieringConfig config_;
   TieringMemory memory_;
