@@ -80,7 +80,7 @@ class Rounds {
     sample.companion = measured.companion;
     DisturbanceLimits limits = plan_.limits;
     limits.involuntary_per_s += task.switches_own_per_s;
-    sample.causes = causes_of(sample.host, limits);
+    sample.causes = plan_.judge(sample.host, limits);
     task.cell.samples.push_back(std::move(sample));
   }
 

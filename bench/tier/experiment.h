@@ -42,6 +42,9 @@ struct Plan {
   std::uint64_t seed = 1;
   double deadline_s = 0;  // on now_s()'s clock
   DisturbanceLimits limits;
+  // Why a sample does not count.
+  std::function<std::vector<std::string>(const Disturbance&, const DisturbanceLimits&)> judge =
+      causes_of;
   std::function<double()> sentinel;  // a latency in ns
   std::function<double()> warm_up;   // called until its values no longer rise or fall; may be empty
   std::function<void(double share, const std::string& what)> progress;
