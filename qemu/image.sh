@@ -88,6 +88,8 @@ provision_image() { # VARIABLE KERNEL VERSION BUSYBOX
   if [[ ! -e $file ]]; then
     make_cache_folder "$folder"
     work=$(mktemp --directory "$folder/.work.XXXXXX")
+    # shellcheck disable=SC2034  # read by life.sh
+    unfinished=$work
     if ! (lay_out_image "$work/root" "$2" "$version" "$4" && cd "$work/root" &&
       find . | cpio --quiet --create --format=newc >"$work/image") >"$work/log" 2>&1; then
       cat "$work/log" >&2

@@ -77,7 +77,7 @@ report_broken() { # REASON
     printf 'qemu/run: %s\n' "$1"
     if [[ -s $console ]]; then
       echo "qemu/run: last lines of the guest's console:"
-      tail -n 25 "$console" | tr -d '\r' | sed 's/^/  | /'
+      tail -n 25 "$console" | tr -d '\r' | sed 's/\x1b\[[0-9;=?]*[A-Za-z]//g; s/^/  | /'
     fi
     if [[ -s $run/qemu ]]; then
       echo 'qemu/run: QEMU said:'

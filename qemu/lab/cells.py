@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import subprocess
 import tempfile
 import time
@@ -16,11 +15,14 @@ QEMU_FOLDER = Path(__file__).resolve().parent.parent
 RUN_SUITES = QEMU_FOLDER / "suites" / "run_suites"
 JOB_TOPOLOGY = "/run/cxltier/job/topology.json"
 CANNOT_RUN = 77
+# What a firmware writes to move a terminal's cursor (ECMA-48, 5.4).
+TERMINAL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 @dataclass
 class Cell:
-    """`release` is what the kernel calls itself; `verdict` why the guest ended early, if it did."""
+    """`release` is what the kernel calls itself; `verdict` why the guest ended early, if it did;
+    `cpu_seconds` is what QEMU and the scripts around it used."""
     kernel: str
     bios: str
     topology: str
@@ -28,6 +30,7 @@ class Cell:
     release: str = ""
     qemu: str = ""
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     verdict: str = ""
     console: str = ""
     command: str = ""
@@ -87,35 +90,22 @@ def command_of(cell, settings, console):
     return command + list(settings.suites)
 
 
-def run_guest(cell, settings, planned):
+def run_guest(cell, settings, planned, guests):
     """Boots the guest of a cell and fills it in; -> whether guests can run here at all."""
     with tempfile.TemporaryDirectory(prefix="cxltier-validate.") as folder:
         console = Path(folder, "console")
         command = command_of(cell, settings, console)
         cell.command = shlex.join(command).replace(folder, "FOLDER")
         begin = time.monotonic()
-        done = run_command(command)
-        cell.seconds = round(time.monotonic() - begin, 1)
-        cell.console = console.read_text(errors="replace") if console.exists() else ""
+        done, used = guests.run(command, folder)
+        cell.seconds, cell.cpu_seconds = round(time.monotonic() - begin, 1), round(used, 1)
+        cell.console = TERMINAL.sub("", console.read_text(errors="replace")
+                                    if console.exists() else "")
     if done.returncode == CANNOT_RUN and not cell.console:
         cell.verdict = done.stderr.strip() or "cannot run here"
         return False
     fill(cell, done, planned)
     return True
-
-
-def run_command(command):
-    """-> the ended process; one that runs while we are interrupted may clean up after itself."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace",
-                          process_group=0) as process:
-        try:
-            output, errors = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.communicate()
-            raise
-    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def fill(cell, done, planned):

@@ -73,8 +73,14 @@ def load(path):
 
 
 def apply(differences, cell):
-    """Marks the results of a cell; -> what did not show up although it should have."""
+    """Marks the results of a cell; -> what did not show up although it should have.
+
+    Marks of an earlier time are taken away first, so that a report can be read with other
+    differences than it was made with.
+    """
     absent = []
+    for result in cell.results:
+        result.status, result.known = FAIL if result.status == KNOWN else result.status, ""
     for difference in differences:
         if not difference.fits_cell(cell):
             continue
@@ -84,7 +90,7 @@ def apply(differences, cell):
             if result.status == difference.outcome and re.search(difference.text, result.reason):
                 if result.status == FAIL:
                     result.status = KNOWN
-                result.reason = f"{difference.reason} ({result.reason})"
+                result.known = difference.reason
             elif result.status == PASS:
                 absent.append((result.name, difference.reason))
     return absent

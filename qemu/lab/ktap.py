@@ -12,13 +12,19 @@ PASS, FAIL, SKIP, KNOWN, LOST = "pass", "fail", "skip", "known", "lost"
 
 @dataclass
 class Result:
-    """One check: `reason` says why it did not pass; `notes` is its evidence."""
+    """One check: `reason` says why it did not pass; `notes` is its evidence; `known` says why it is
+    no surprise, if it is none."""
     name: str
     status: str
     reason: str = ""
     notes: list = field(default_factory=list)
     seconds: float = 0.0
     console: str = ""
+    known: str = ""
+
+    @property
+    def why(self):
+        return f"{self.known} ({self.reason})" if self.known else self.reason
 
 
 def parse(text):

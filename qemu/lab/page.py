@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from ktap import FAIL, KNOWN, LOST, PASS, SKIP
-from report import summary
+from report import reasons, summary
 
 TEMPLATE = Path(__file__).resolve().parent / "page.html"
 SIGNS = {PASS: "✓", FAIL: "✗", SKIP: "–", KNOWN: "≈", LOST: "?"}
@@ -57,9 +57,13 @@ def overview(by_topology, columns):
                 continue
             status = worst(cell)
             yield (f"<td class={status}><b>{SIGNS[status]}</b> {text(summary(cell))}"
-                   f"<small>{cell.seconds:.0f} s</small></td>")
+                   f"<small>{cell.seconds:.0f} s{cpu_text(cell)}</small></td>")
         yield "</tr>"
     yield "</tbody></table></div>"
+
+
+def cpu_text(cell):
+    return f", CPU {cell.cpu_seconds:.0f} s" if cell.cpu_seconds else ""
 
 
 def check_table(cells, columns, numbers):
@@ -101,24 +105,39 @@ def section(topology, cells, columns, numbers):
         for cell in cells) + "</p></details>"
 
 
+def reason_table(rows):
+    """Why checks did not pass; the same reason of many guests is one row."""
+    yield "<table class=reasons><tbody>"
+    for (status, name, why), where in rows.items():
+        yield (f"<tr><td class={status}>{SIGNS[status]}</td><td class=why><b>{text(name)}</b>: "
+               f"{text(why)}{where_list(where)}</td></tr>")
+    yield "</tbody></table>"
+
+
+def where_list(cells):
+    """Topologies by column: short, where it is so in all columns of a topology or all of one."""
+    by_column = {}
+    for cell in cells:
+        by_column.setdefault(column_name(cell), []).append(short(cell.topology))
+    same = {}
+    for column, topologies in by_column.items():
+        same.setdefault(", ".join(topologies), []).append(column)
+    return "".join(f"<small>{text('; '.join(columns))}: {text(topologies)}</small>"
+                   for topologies, columns in same.items())
+
+
 def attention(cells):
-    """Failures and known differences, with reasons; the same one of many guests is one row."""
-    rows = {}
-    for status in (FAIL, KNOWN):
-        for cell in cells:
-            for result in cell.results:
-                if result.status == status:
-                    key = status, result.name, result.reason
-                    rows.setdefault(key, []).append(f"{short(cell.topology)}, {column_name(cell)}")
-    if not rows:
+    """Failures and known differences, then what was skipped."""
+    rows = reasons(cells, (FAIL, KNOWN))
+    if rows:
+        yield from reason_table(rows)
+    else:
         yield "<p>No check failed, and none differs from what is expected.</p>"
-        return
-    yield "<div class=scroll><table class=reasons><tbody>"
-    for (status, name, reason), where in rows.items():
-        places = "".join(f"<small>{text(place)}</small>" for place in where)
-        yield (f"<tr><td class={status}>{SIGNS[status]}</td><th scope=row>{text(name)}{places}</th>"
-               f"<td class=why>{text(reason)}</td></tr>")
-    yield "</tbody></table></div>"
+    skipped = reasons(cells, (SKIP,))
+    if skipped:
+        yield f"<details><summary>Skipped: {len(skipped)} reasons</summary>"
+        yield from reason_table(skipped)
+        yield "</details>"
 
 
 def change_list(context):
@@ -147,7 +166,7 @@ def evidence(cells):
             entries.append({"title": f"{result.name} — {cell.key}",
                             "status": f"{SIGNS[result.status]} {WORDS[result.status]}, "
                                       f"{result.seconds:.2f} s",
-                            "reason": result.reason, "notes": "\n".join(result.notes),
+                            "reason": result.why, "notes": "\n".join(result.notes),
                             "console": result.console})
     return entries, numbers
 
@@ -160,7 +179,8 @@ def render(cells, context):
     heads = " · ".join(f"<b class={status}>{total[status]} {WORDS[status]}</b>"
                        for status in SIGNS if total[status])
     body = [f"<h1>CXL validation</h1><p>{text(context['started'])} · QEMU "
-            f"{text(cells[0].qemu or 'none')} · {len(cells)} guests · {heads}</p>",
+            f"{text(cells[0].qemu or 'none')} · {text(context.get('took') or f'{len(cells)} guests')}"
+            f"</p><p>{heads}</p>",
             *overview(by_topology, columns), *change_list(context),
             "<h2>What needs a look</h2>", *attention(cells)]
     for topology, members in by_topology.items():

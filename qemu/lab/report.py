@@ -2,6 +2,7 @@
 """A run's results as values: JSON, JUnit XML, the table for a terminal, and what changed since a
 baseline.  The HTML page is made by page.py."""
 import json
+import os
 import xml.etree.ElementTree as xml
 from collections import Counter
 from dataclasses import asdict
@@ -21,21 +22,35 @@ def document(cells, started, settings):
 
 
 def write_json(path, content):
-    with open(path, "w", encoding="utf-8") as file:
+    """Complete or not there: a run that is cut short may be resumed from it."""
+    part = f"{path}.part"
+    with open(part, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
+    os.replace(part, path)
 
 
-def read_json(path):
-    """-> cells of an earlier run; raises ValueError that names the file."""
+def read_json(path, settings=None):
+    """-> cells of an earlier run; raises ValueError that names the file, also where it was made
+    with other settings than those given."""
     try:
         with open(path, encoding="utf-8") as file:
             content = json.load(file)
         if content.get("format") != FORMAT:
             raise ValueError(f"its format is {content.get('format')}, not {FORMAT}")
+        if settings is not None:
+            compare_settings(content["settings"], asdict(settings))
         return [Cell(**{**cell, "results": [Result(**r) for r in cell["results"]]})
                 for cell in content["cells"]]
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path} is no report of qemu/validate: {error}") from None
+
+
+def compare_settings(before, now):
+    """What decides about results must be the same; how guests are started need not."""
+    for name, value in now.items():
+        value = list(value) if isinstance(value, tuple) else value
+        if name != "launcher" and before.get(name) != value:
+            raise ValueError(f"it was made with {name}={before.get(name)!r}, not {value!r}")
 
 
 # --- JUnit ----------------------------------------------------------------------------------------
@@ -59,7 +74,7 @@ def write_junit(path, cells):
             kind = {FAIL: "failure", LOST: "error", SKIP: "skipped", KNOWN: "skipped"}.get(
                 result.status)
             if kind:
-                xml.SubElement(case, kind, message=printable(result.reason))
+                xml.SubElement(case, kind, message=printable(result.why))
             xml.SubElement(case, "system-out").text = printable("\n".join(result.notes))
             if result.status in BAD and result.console:
                 xml.SubElement(case, "system-err").text = printable(result.console)
@@ -83,7 +98,7 @@ def changes(cells, baseline):
         if key not in before:
             found["new"].append((*key, result.status))
         elif result.status in BAD and before[key].status not in BAD:
-            found["broke"].append((*key, result.reason))
+            found["broke"].append((*key, result.why))
         elif result.status not in BAD and before[key].status in BAD:
             found["fixed"].append((*key, f"was: {before[key].reason}"))
     found["gone"] = [(*key, before[key].status) for key in before if key not in now]
@@ -100,6 +115,24 @@ def summary(cell):
     return text or f"nothing ran: {cell.verdict}"
 
 
+def reasons(cells, statuses):
+    """{(status, check, why): cells} of what did not pass; many guests often share one reason."""
+    found = {}
+    for status in statuses:
+        for cell in cells:
+            for result in cell.results:
+                if result.status == status:
+                    found.setdefault((status, result.name, result.why), []).append(cell)
+    return found
+
+
+def places(members):
+    """Where something is so: the first few by name."""
+    names = [cell.key for cell in members[:3]]
+    more = f" and {len(members) - 3} more guests" if len(members) > 3 else ""
+    return "; ".join(names) + more
+
+
 def terminal_table(cells):
     """Lines: one row per cell, one column per suite; then every failure with its reason."""
     suites = list(dict.fromkeys(r.name.split(".")[0] for c in cells for r in c.results))
@@ -113,9 +146,8 @@ def terminal_table(cells):
     for cell in cells:
         if cell.verdict:
             yield f"\n{cell.key}: {cell.verdict}"
-        for result in cell.results:
-            if result.status in (FAIL, KNOWN):
-                yield f"\n{cell.key}: {result.name}: {SIGNS[result.status]}: {result.reason}"
+    for (status, name, why), members in reasons(cells, (FAIL, KNOWN)).items():
+        yield f"\n{name}: {SIGNS[status]}: {why}\n  {places(members)}"
 
 
 def suite_sign(cell, suite):

@@ -122,8 +122,8 @@ def chunks(length, random_bytes, thorough):
         return [(place, min(CHUNK, length - place)) for place in range(0, length, CHUNK)]
     edges = {place for start in range(0, length, block)
              for place in (start, min(start + block, length) - mmap.PAGESIZE)}
-    free = [place for place in range(0, length, CHUNK)
-            if not any(place <= edge < place + CHUNK for edge in edges)]
+    taken = {edge // CHUNK * CHUNK for edge in edges}
+    free = [place for place in range(0, length, CHUNK) if place not in taken]
     generator = random.Random(1)
     inside = generator.sample(free, min(len(free), random_bytes // CHUNK))
     return [(place, mmap.PAGESIZE) for place in sorted(edges)] + [(p, CHUNK) for p in inside]

@@ -10,6 +10,7 @@ import time
 
 import cxl
 import qmp
+import runtime
 import sysfs
 from checks import Failure, Skip, check, require
 
@@ -136,6 +137,27 @@ def correctable_error(machine):
     line = inject_event(machine, "cxl_aer_correctable_error", "cxl-inject-correctable-error",
                         type="mem-data-ecc")
     require("Memory" in line, f"the event has another status: {line}")
+
+
+def total(path):
+    """The last line of a file aer_dev_*: all errors of its kind, or 0."""
+    match = re.search(r"TOTAL_ERR_\w+ (\d+)", sysfs.text(path) or "")
+    return int(match[1]) if match else 0
+
+
+@check("ras", changes=True, needs_guest=True)
+def corrected_errors_in_doctor(machine):
+    """`cxltier doctor` names the device whose errors the kernel has counted."""
+    name = runtime.verb(machine, "doctor")
+    address = target(machine)[1].address
+    counted = total(f"{PCI}/{address}/aer_dev_correctable")
+    if not counted:
+        raise Skip(f"the kernel counted no corrected error of {address}")
+    done = runtime.run([name, "doctor"])
+    wanted = f"{address}: {counted} corrected link errors"
+    machine.note("\n".join(line for line in done.stdout.splitlines() if address in line))
+    require(wanted in done.stdout, f"cxltier doctor does not say '{wanted}': " +
+            "; ".join((done.stdout + done.stderr).splitlines()[:5]))
 
 
 @check("ras", changes=True, needs_guest=True, last=True)

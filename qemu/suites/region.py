@@ -12,6 +12,7 @@ import shutil
 import subprocess
 
 import cxl
+import libcxl
 import sysfs
 from checks import Failure, Skip, check, expect, require
 
@@ -248,6 +249,46 @@ def wrong_ones_are_refused(machine):
     expect("regions afterwards", before, cxl.regions())
 
 
+def through_libcxl(machine, kind, use):
+    """Each shape of a kind of memory by the library's calls; `use(name, plan)` before the end."""
+    need_cxl(machine)
+    chosen = list(plans(machine, kind))
+    if not chosen:
+        raise Skip(f"no device has {kind} that is free")
+    before, library = cxl.regions(), libcxl.load()
+    machine.note(f"{libcxl.SONAME} " + ("creates regions of volatile memory"
+                 if libcxl.creates_volatile(library) else "creates none of volatile memory (before "
+                 "77): that one step is done by sysfs"))
+    for plan in chosen:
+        name = libcxl.create_region(plan)
+        try:
+            verify_shape(name, plan)
+            expect(f"what libcxl says of {name}",
+                   {"size": plan.size, "ways": len(plan.serials), "granularity": plan.granularity,
+                    "committed": True, "enabled": True}, libcxl.seen(plan.window, name))
+            use(name, plan)
+        except (OSError, Failure):
+            cxl.destroy_region(name)
+            raise
+        libcxl.destroy_region(plan, name)
+        machine.note(f"{spell(plan)}: made, used, removed")
+    expect("regions afterwards", before, cxl.regions())
+
+
+@check("region", changes=True)
+def volatile_by_libcxl(machine):
+    """Each shape of volatile memory by libcxl: created, read back, written and read, destroyed."""
+    need_cxl(machine)
+    with new_memory("offline"):
+        through_libcxl(machine, "ram", lambda name, plan: use_as_device(name, plan.size))
+
+
+@check("region", changes=True)
+def persistent_by_libcxl(machine):
+    """Each shape of persistent memory by libcxl: created, its values read back, destroyed."""
+    through_libcxl(machine, "pmem", lambda name, plan: None)
+
+
 def cxl_cli_version():
     if not shutil.which("cxl"):
         raise Skip("cxl-cli is not installed (Debian 12: package ndctl, 13: package cxl)")
@@ -256,8 +297,8 @@ def cxl_cli_version():
 
 
 @check("region", changes=True)
-def volatile_by_libcxl(machine):
-    """cxl-cli, which is built on libcxl, makes and removes a region of one device."""
+def volatile_by_cxl_cli(machine):
+    """cxl-cli makes a region of one device's volatile memory."""
     need_cxl(machine)
     plan = next((p for p in plans(machine, "ram") if len(p.serials) == 1), None)
     if plan is None:

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import cxl
@@ -11,8 +12,8 @@ from checks import Failure, Skip, check, require
 
 SECONDS = 400
 # Tests of tests/guest/, which need two nodes of DRAM and one of CXL memory.
-TESTS = ("busy_hot_set_test", "daemonises_test", "no_free_memory_test", "full_dram_test",
-         "stays_demoted_test", "pages_move_test")
+TESTS = ("busy_hot_set_test", "daemonises_test", "full_dram_test", "hinted_memory_test",
+         "no_free_memory_test", "pages_move_test", "stays_demoted_test")
 
 
 def program(machine, name):
@@ -40,17 +41,18 @@ def topo(machine):
     machine.note(" ".join(f"node {i}: tier {n.get('tier')}" for i, n in sorted(nodes.items())))
 
 
-def has_verb(name, verb):
-    return run([name, verb, "--help"]).returncode == 0
+def verb(machine, wanted):
+    """Path of a cxltier that knows the verb."""
+    name = program(machine, "cxltier")
+    if run([name, wanted, "--help"]).returncode:
+        raise Skip(f"this cxltier has no verb {wanted}")
+    return name
 
 
 @check("runtime")
 def doctor(machine):
     """`cxltier doctor` can look at this machine; what it says is evidence."""
-    name = program(machine, "cxltier")
-    if not has_verb(name, "doctor"):
-        raise Skip("this cxltier has no verb doctor")
-    done = run([name, "doctor"])
+    done = run([verb(machine, "doctor"), "doctor"])
     machine.note("\n".join((done.stdout + done.stderr).splitlines()[:20]))
     require(done.returncode in (0, 1), f"cxltier doctor ended with {done.returncode}")
 
@@ -60,15 +62,19 @@ def own_tests(machine):
     """cxltier's guest tests on this topology's nodes."""
     if len(sysfs.node_numbers("has_cpu")) != 2 or len(cxl.regions()) != 1:
         raise Skip("the tests need two nodes of DRAM and one region of CXL memory: cxl1-dram2")
-    failed = []
-    for name in TESTS:
-        path = Path(machine.programs or ".", name)
-        if not machine.programs or not os.access(path, os.X_OK):
-            raise Skip(f"{name} is not built; give --programs build/release/bin")
-        done = run([str(path)], SECONDS)
-        machine.note(f"{name}: {done.returncode}")
-        if done.returncode not in (0, 77):
+    paths = [program(machine, name) for name in TESTS]
+    failed, skipped = [], {}
+    for path in paths:
+        name, begin = Path(path).name, time.monotonic()
+        done = run([path], SECONDS)
+        words = (done.stdout + done.stderr).splitlines()
+        machine.note(f"{name}: {done.returncode} after {time.monotonic() - begin:.0f} s")
+        if done.returncode == 77:
+            skipped[name] = words[-1] if words else "no reason given"
+        elif done.returncode:
             failed.append(name)
-            machine.note("\n".join((done.stdout + done.stderr).splitlines()[-20:]))
+            machine.note("\n".join(words[-20:]))
     if failed:
         raise Failure(f"failed: {' '.join(failed)}")
+    if skipped:
+        raise Skip("; ".join(f"{name}: {why}" for name, why in skipped.items()))

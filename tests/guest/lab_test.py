@@ -5,8 +5,10 @@ those that died, are read and compared.  Boots nothing."""
 import json
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -16,9 +18,11 @@ sys.path.insert(0, str(QEMU / "lab"))
 # pylint: disable=wrong-import-position
 import cells
 import command_line
+import guests
 import kernel_faults
 import known
 import ktap
+import matrix
 import page
 import report
 import table
@@ -254,6 +258,10 @@ class Known(unittest.TestCase):
         cell = cell_of(ktap.parse(KTAP)[0])
         self.assertEqual(known.apply([rule], cell), [])
         self.assertEqual(cell.results[1].status, "known")
+        self.assertEqual(cell.results[1].why, "because (expected 1, found 2)")
+        known.apply([], cell)
+        self.assertEqual((cell.results[1].status, cell.results[1].why),
+                         ("fail", "expected 1, found 2"))
         other = known.Difference("a.two", "because", text="found 3")
         cell = cell_of(ktap.parse(KTAP)[0])
         known.apply([other], cell)
@@ -279,6 +287,21 @@ class Reports(unittest.TestCase):
             path.write_text(json.dumps({"format": 99}), encoding="utf-8")
             with self.assertRaisesRegex(ValueError, "r.json is no report"):
                 report.read_json(path)
+
+    def test_a_report_of_other_settings_is_not_resumed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "r.json")
+            settings = cells.Settings(suites=("region",))
+            report.write_json(path, report.document([], "now", settings))
+            self.assertEqual(report.read_json(path, settings), [])
+            with self.assertRaisesRegex(ValueError, "suites"):
+                report.read_json(path, cells.Settings())
+
+    def test_one_reason_of_many_guests_is_told_once(self):
+        made = [cell_of(ktap.parse(KTAP)[0]) for _ in range(5)]
+        lines = [line for line in report.terminal_table(made) if "expected 1, found 2" in line]
+        self.assertEqual(len(lines), 1)
+        self.assertIn("and 2 more guests", lines[0])
 
     def test_what_changed(self):
         before, now = cell_of(ktap.parse(KTAP)[0]), cell_of(ktap.parse(KTAP)[0])
@@ -307,6 +330,38 @@ class Reports(unittest.TestCase):
         self.assertNotIn("<i>found", made)
         self.assertIn("a.two", made)
         self.assertNotIn("http", made)
+
+
+class Running(unittest.TestCase):
+    def run_in(self, together, command):
+        with tempfile.TemporaryDirectory() as folder:
+            return together.run(command, folder)
+
+    def test_output_status_and_time(self):
+        done, used = self.run_in(guests.Guests(), [
+            "sh", "-c", f"{sys.executable} -c 'sum(range(10**6))'; echo out; echo err >&2; exit 3"])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "out\n", "err\n"))
+        self.assertGreater(used, 0)
+
+    def test_all_end_together_and_none_is_started_after(self):
+        together = guests.Guests()
+        with ThreadPoolExecutor(2) as pool:
+            running = [pool.submit(self.run_in, together, ["sleep", "600"]) for _ in range(2)]
+            while len(together.running) < 2:
+                time.sleep(0.01)
+            together.stop()
+            self.assertEqual([future.result()[0].returncode for future in running], [-15, -15])
+        with self.assertRaises(guests.Stopped):
+            self.run_in(together, ["true"])
+
+    def test_a_resumed_run_keeps_what_ended_and_repeats_what_broke(self):
+        def cell(topology, **more):
+            return cells.Cell("6.12", "seabios", topology, **more)
+        earlier = [cell("a", results=ktap.parse(KTAP)[0]), cell("b", verdict="it hung")]
+        whole = matrix.Matrix([cell("a"), cell("b"), cell("c")], earlier, [], 2)
+        self.assertEqual([one.topology for one in whole.todo], ["b", "c"])
+        self.assertEqual(whole.sorted(), earlier[:1])
+        self.assertEqual([one.topology for one in whole.cells], ["a", "b", "c"])
 
 
 if __name__ == "__main__":
