@@ -32,7 +32,8 @@ class Guests:
             with self.lock:
                 if self.stopped:
                     raise Stopped
-                # pylint: disable-next=consider-using-with  # wait4 tells its CPU time, wait does not
+                # Popen's own wait would not tell the CPU time.
+                # pylint: disable-next=consider-using-with
                 process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
                                            stderr=err, process_group=0)
                 self.running.add(process.pid)

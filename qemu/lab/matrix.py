@@ -66,7 +66,8 @@ class Matrix:
     def took(self):
         """Wall and CPU time of the guests of this run, and the machine's load."""
         done = [cell for cell in self.todo if cell.key in self.ended]
-        return (f"{len(done)} guests, {self.jobs} at a time on {len(os.sched_getaffinity(0))} CPUs: "
+        cpus = len(os.sched_getaffinity(0))
+        return (f"{len(done)} guests, {self.jobs} at a time on {cpus} CPUs: "
                 f"{time_text(time.monotonic() - self.begin)}, CPU time "
                 f"{time_text(sum(cell.cpu_seconds for cell in done))}, load "
                 f"{os.getloadavg()[2]:.1f}")

@@ -178,9 +178,9 @@ def render(cells, context):
     total = {status: sum(cell.count(status) for cell in cells) for status in SIGNS}
     heads = " · ".join(f"<b class={status}>{total[status]} {WORDS[status]}</b>"
                        for status in SIGNS if total[status])
+    took = text(context.get("took") or f"{len(cells)} guests")
     body = [f"<h1>CXL validation</h1><p>{text(context['started'])} · QEMU "
-            f"{text(cells[0].qemu or 'none')} · {text(context.get('took') or f'{len(cells)} guests')}"
-            f"</p><p>{heads}</p>",
+            f"{text(cells[0].qemu or 'none')} · {took}</p><p>{heads}</p>",
             *overview(by_topology, columns), *change_list(context),
             "<h2>What needs a look</h2>", *attention(cells)]
     for topology, members in by_topology.items():

@@ -5,6 +5,7 @@ Trace events of the kernel: include in drivers/cxl/core/trace.h.  Where a device
 reaches the kernel, records are read and cleared by it.
 """
 import contextlib
+import mmap
 import re
 import time
 
@@ -19,6 +20,10 @@ PCI = "/sys/bus/pci/devices"
 # Advanced error reporting: offsets of the masks, and the bits of internal errors, which carry the
 # errors of CXL (PCI Express 6.0, 7.8.4).
 CAPABILITY_AER, MASKS = 1, ((0x08, 1 << 22), (0x14, 1 << 14))
+# The register locator, the block that it locates, and the masks in its RAS capability, in 32-bit
+# words (CXL 3.1, 8.1.9, 8.2.3, 8.2.4.17).
+CAPABILITY_DVSEC, VENDOR_CXL, DVSEC_LOCATOR, BLOCK_COMPONENT = 0x23, 0x1e98, 8, 1
+CACHEMEM, REGISTERS_RAS, RAS_MASKS = 0x1000, 2, (1, 4)
 POISON_AT, POISON_LENGTH = 0x10000, 0x40
 SECONDS = 10
 
@@ -70,24 +75,76 @@ def poison(machine):
         require(f"memdev={have.name}" in line, f"the event names another device: {line}")
 
 
-def unmask_internal_errors(machine, address):
-    """Clears the masks that hold back internal errors, which firmware or the kernel should do."""
+def number_at(found, place):
+    return int.from_bytes(found[place:place + 4], "little")
+
+
+def capabilities(space):
+    """(id, place) of each extended capability of a configuration space."""
+    place = 0x100
+    while place:
+        yield number_at(space, place) & 0xffff, place
+        place = number_at(space, place) >> 20
+
+
+def unmask(machine, address):
+    """Clears the masks that hold back protocol errors, which firmware or the kernel should do: of
+    internal errors in the PCI function, and of all errors in its CXL registers."""
     with open(f"{PCI}/{address}/config", "r+b", buffering=0) as file:
         space = file.read(4096)
-        place = 0x100
-        while place and int.from_bytes(space[place:place + 2], "little") != CAPABILITY_AER:
-            place = int.from_bytes(space[place + 2:place + 4], "little") >> 4
-        if not place:
+        aer = next((at for ident, at in capabilities(space) if ident == CAPABILITY_AER), None)
+        if aer is None:
             raise Skip(f"{address} has no advanced error reporting")
-        masked = []
-        for offset, bit in MASKS:
-            mask = int.from_bytes(space[place + offset:place + offset + 4], "little")
-            if mask & bit:
-                masked.append(offset)
-                file.seek(place + offset)
-                file.write((mask & ~bit).to_bytes(4, "little"))
-    machine.note(f"internal errors of {address} were " +
-                 ("masked; the check unmasked them" if masked else "unmasked by the kernel"))
+        masked = [(aer + offset, bit) for offset, bit in MASKS
+                  if number_at(space, aer + offset) & bit]
+        for place, bit in masked:
+            file.seek(place)
+            file.write((number_at(space, place) & ~bit).to_bytes(4, "little"))
+    tell(machine, f"internal errors of {address}", masked)
+    tell(machine, f"CXL protocol errors of {address}", unmask_registers(address, space))
+
+
+def tell(machine, what, masked):
+    machine.note(f"{what} were " + ("masked; the check unmasked them" if masked else
+                                    "unmasked by the kernel"))
+
+
+def component_registers(space):
+    """(BAR, offset) of a function's component registers, by its register locator."""
+    for ident, place in capabilities(space):
+        if (ident == CAPABILITY_DVSEC and number_at(space, place + 4) & 0xffff == VENDOR_CXL
+                and number_at(space, place + 8) & 0xffff == DVSEC_LOCATOR):
+            length = number_at(space, place + 4) >> 20
+            for entry in range(place + 0xc, place + length, 8):
+                low, high = number_at(space, entry), number_at(space, entry + 4)
+                if low >> 8 & 0xff == BLOCK_COMPONENT:
+                    return low & 7, high << 32 | low & 0xffff0000
+    raise Skip("the device locates no component registers")
+
+
+def unmask_registers(address, space):
+    """-> which masks of the RAS capability held errors back."""
+    bar, offset = component_registers(space)
+    with open(f"{PCI}/{address}/resource{bar}", "r+b", buffering=0) as file, \
+            mmap.mmap(file.fileno(), CACHEMEM * 2, offset=offset) as memory:
+        registers = memoryview(memory).cast("I")
+        try:
+            return clear_masks(registers)
+        finally:
+            registers.release()
+
+
+def clear_masks(registers):
+    """On 32-bit words of a block of component registers."""
+    first = CACHEMEM // 4
+    for entry in range(first + 1, first + 1 + (registers[first] >> 24)):
+        if registers[entry] & 0xffff == REGISTERS_RAS:
+            base = first + (registers[entry] >> 20) // 4
+            masked = [place for place in RAS_MASKS if registers[base + place]]
+            for place in masked:
+                registers[base + place] = 0
+            return masked
+    raise Skip("the device has no CXL registers for errors")
 
 
 def inject_event(machine, event, command, **arguments):
@@ -133,7 +190,7 @@ def memory_module_event(machine):
 @check("ras", changes=True, needs_guest=True)
 def correctable_error(machine):
     """A correctable protocol error is reported by PCI Express and decoded."""
-    unmask_internal_errors(machine, target(machine)[1].address)
+    unmask(machine, target(machine)[1].address)
     line = inject_event(machine, "cxl_aer_correctable_error", "cxl-inject-correctable-error",
                         type="mem-data-ecc")
     require("Memory" in line, f"the event has another status: {line}")
@@ -163,7 +220,7 @@ def corrected_errors_in_doctor(machine):
 @check("ras", changes=True, needs_guest=True, last=True)
 def uncorrectable_error(machine):
     """An uncorrectable protocol error is decoded with its header; the memory is lost by it."""
-    unmask_internal_errors(machine, target(machine)[1].address)
+    unmask(machine, target(machine)[1].address)
     line = inject_event(machine, "cxl_aer_uncorrectable_error", "cxl-inject-uncorrectable-errors",
                         errors=[{"type": "mem-data-parity", "header": list(range(32))}])
     require("Memory Data" in line, f"the event has another status: {line}")
