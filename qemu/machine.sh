@@ -65,7 +65,7 @@ choose_kernel() {
       cannot_run "no kernel in $package_root; remove that folder"
     modules_root=$package_root
   fi
-  kernel_version=$(kernel_release "$kernel_image")
+  kernel_version=$(kernel_release "$kernel_image") || kernel_version=
   [[ $kernel_version =~ ^[0-9]+\.[0-9]+ ]] ||
     cannot_boot "$kernel_image is no bzImage: it does not say which release it is"
   if [[ -n $modules ]]; then find_modules; fi

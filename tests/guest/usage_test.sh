@@ -30,6 +30,10 @@ expect_refusal "--share '/no/such' is not a folder" "$root/qemu/run" --share /no
 expect_refusal "unknown topology 'ring'; known: cpuless-tiers cxl1-dram2 cxl1-pmem cxl1" \
   "$root/qemu/run" --topology ring -- true
 expect_refusal "unknown --accel 'xen'; known: tcg kvm" "$root/qemu/run" --accel xen -- true
+expect_refusal "--log '/no/such/file': give the path" "$root/qemu/run" --log /no/such/file -- true
+expect_refusal "--kernel '/etc' is no file" "$root/qemu/run" --kernel /etc -- true
+expect_refusal '--resume needs --out FOLDER' "$root/qemu/validate" --resume
+expect_refusal '--jobs 0 is no number of guests' "$root/qemu/validate" --jobs 0
 expect_refusal "--kernel '/no/such' is no file" "$root/qemu/run" --kernel /no/such -- true
 expect_refusal '--modules belongs to --kernel' "$root/qemu/run" --modules /lib -- true
 expect_refusal "--kernel-tree '/no/such' is no folder" \
