@@ -8,7 +8,7 @@ import html
 import json
 from pathlib import Path
 
-from ktap import FAIL, KNOWN, LOST, PASS, SKIP
+from ktap import FAIL, KNOWN, LOST, PASS, SKIP, console_parts
 from report import reasons, summary
 
 TEMPLATE = Path(__file__).resolve().parent / "page.html"
@@ -155,12 +155,15 @@ def change_list(context):
 
 
 def evidence(cells):
-    """-> entries for the page's script, and the number of each."""
+    """-> entries for the page's script, and the number of each.  A whole console is what came
+    before the first check, and the parts of the checks after it: `parts` are their numbers."""
     entries, numbers = [], {}
     for cell in cells:
-        numbers[cell.key, ""] = len(entries)
+        first = numbers[cell.key, ""] = len(entries)
         entries.append({"title": f"Console: {cell.key}", "status": "", "reason": cell.verdict,
-                        "notes": "$ " + cell.command, "console": cell.console})
+                        "notes": "$ " + cell.command,
+                        "console": "\n".join(console_parts(cell.console)[""]),
+                        "parts": list(range(first + 1, first + 1 + len(cell.results)))})
         for result in cell.results:
             numbers[cell.key, result.name] = len(entries)
             entries.append({"title": f"{result.name} — {cell.key}",
