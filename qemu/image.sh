@@ -87,9 +87,9 @@ provision_image() { # VARIABLE KERNEL VERSION BUSYBOX
   file=$folder/$version-${hash:0:16}.cpio
   if [[ ! -e $file ]]; then
     make_cache_folder "$folder"
-    work=$(mktemp --directory "$folder/.work.XXXXXX")
-    # shellcheck disable=SC2034  # read by life.sh
-    unfinished=$work
+    make_unfinished "$folder/.work"
+    # shellcheck disable=SC2154  # set by make_unfinished
+    work=$unfinished
     if ! (lay_out_image "$work/root" "$2" "$version" "$4" && cd "$work/root" &&
       find . | cpio --quiet --create --format=newc >"$work/image") >"$work/log" 2>&1; then
       cat "$work/log" >&2

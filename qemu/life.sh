@@ -11,8 +11,11 @@
 # before it opened them.
 
 qemu_pid=
+qemu_status=
 carriers=()
 terminal=
+# What QEMU ends with when an assertion of its own fails.
+status_aborted=134
 
 clean_up() {
   trap - EXIT INT TERM HUP
@@ -29,6 +32,7 @@ clean_up() {
 # Starts QEMU and the carriers of its output; descriptor 8 then reads the guest's status lines.
 start_guest() {
   exec 7<&0
+  rm -f "$run/status" "$run/out" "$run/err"
   mkfifo "$run/status" "$run/out" "$run/err"
   exec 8<>"$run/status" 5<>"$run/out" 6<>"$run/err"
   # Should we be killed outright, the kernel ends QEMU.
@@ -69,6 +73,29 @@ follow_guest() {
       'broken '*) broken=${line#broken } phase=end deadline=$((SECONDS + power_off_seconds)) ;;
     esac
   done
+}
+
+# Waits for QEMU and for the carriers of its output.  Sets qemu_status.
+await_end() {
+  [[ -n $qemu_pid ]] || return 0
+  qemu_status=0
+  # bash would report the death of a job that a signal ended.
+  { wait "$qemu_pid" || qemu_status=$?; } 2>/dev/null
+  qemu_pid=
+  if ((${#carriers[@]})); then wait "${carriers[@]}" || true; fi
+  carriers=()
+}
+
+# Starts a guest once more whose QEMU aborted while it booted: under load, QEMU 10.0 with several
+# emulation threads now and then fails its assertion in iotlb_to_section while bridges are set up.
+retry_aborted_boot() {
+  [[ $ready == no && $late == no && -z $broken ]] || return 0
+  await_end
+  ((qemu_status == status_aborted)) || return 0
+  printf 'qemu/run: note: QEMU aborted while the guest booted, which is started again: %s\n' \
+    "$(tail -n 1 "$run/qemu")" >&2
+  start_guest
+  follow_guest
 }
 
 # Prints a verdict with the last words of the guest's console and of QEMU.
@@ -112,19 +139,14 @@ verdict() { # QEMU_STATUS
 
 # Ends the script with the verdict on a guest that has ended or must be ended.
 conclude() {
-  local code=0
-  if [[ $late != no ]]; then kill -KILL "$qemu_pid" 2>/dev/null || true; fi
-  # bash would report the death of a job that a signal ended.
-  { wait "$qemu_pid" || code=$?; } 2>/dev/null
-  qemu_pid=
-  if ((${#carriers[@]})); then wait "${carriers[@]}" || true; fi
-  carriers=()
+  if [[ $late != no && -n $qemu_pid ]]; then kill -KILL "$qemu_pid" 2>/dev/null || true; fi
+  await_end
   [[ -z $reported ]] || finish "$reported"
   if [[ $late == command ]]; then
     report_broken "timeout: the command was still running after $timeout s"
     finish "$status_timeout"
   fi
-  report_broken "$(verdict "$code")"
+  report_broken "$(verdict "$qemu_status")"
   finish "$status_broken"
 }
 

@@ -197,6 +197,16 @@ make_cache_folder() {
   fi
 }
 
+# Makes a folder of a new name that begins with $1, and sets `unfinished` to it.  The name is known
+# before the folder is there, so that an interruption at any moment can remove it.
+make_unfinished() { # PREFIX
+  unfinished=$1.$BASHPID.$RANDOM$RANDOM
+  mkdir --mode 700 "$unfinished" 2>/dev/null || {
+    unfinished=
+    cannot_run "no folder can be made in ${1%/*}; is its disk full?"
+  }
+}
+
 # More options of apt, for packages of a suite that the machine's own apt does not know.
 apt_options=()
 
@@ -206,9 +216,8 @@ unpack_packages() { # TARGET PACKAGE...
   shift
   make_cache_folder "${target%/*}"
   echo "qemu/run: downloading $*" >&2
-  work=$(mktemp --directory "${target%/*}/.unpack.XXXXXX")
-  # shellcheck disable=SC2034  # read by life.sh
-  unfinished=$work
+  make_unfinished "${target%/*}/.unpack"
+  work=$unfinished
   if ! (cd "$work" && apt-get "${apt_options[@]}" download --quiet=2 -o APT::Sandbox::User=root \
     "$@" && for file in ./*.deb; do dpkg-deb --extract "$file" root || exit 1; done) \
     >"$work/log" 2>&1; then

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from ktap import FAIL, KNOWN, LOST, PASS, SKIP, console_parts
-from report import reasons, summary
+from report import absent_lines, reasons, summary
 
 TEMPLATE = Path(__file__).resolve().parent / "page.html"
 SIGNS = {PASS: "✓", FAIL: "✗", SKIP: "–", KNOWN: "≈", LOST: "?"}
@@ -126,13 +126,15 @@ def where_list(cells):
                    for topologies, columns in same.items())
 
 
-def attention(cells):
-    """Failures and known differences, then what was skipped."""
+def attention(cells, absent):
+    """Failures and known differences, those that did not show up, then what was skipped."""
     rows = reasons(cells, (FAIL, KNOWN))
     if rows:
         yield from reason_table(rows)
     else:
         yield "<p>No check failed, and none differs from what is expected.</p>"
+    for line in absent_lines(absent):
+        yield f"<p class=known>{text(line)}</p>"
     skipped = reasons(cells, (SKIP,))
     if skipped:
         yield f"<details><summary>Skipped: {len(skipped)} reasons</summary>"
@@ -149,9 +151,6 @@ def change_list(context):
                             for cell, check, why in changes[kind])
             yield (f"<details{' open' if kind == 'broke' and items else ''}><summary>{kind}: "
                    f"{len(changes[kind])}</summary><ul>{items}</ul></details>")
-    for cell, check, why in context.get("absent", ()):
-        yield (f"<p class=verdict>{text(cell)}: {text(check)} passed, although it was expected to "
-               f"differ: {text(why)}</p>")
 
 
 def evidence(cells):
@@ -185,7 +184,7 @@ def render(cells, context):
     body = [f"<h1>CXL validation</h1><p>{text(context['started'])} · QEMU "
             f"{text(cells[0].qemu or 'none')} · {took}</p><p>{heads}</p>",
             *overview(by_topology, columns), *change_list(context),
-            "<h2>What needs a look</h2>", *attention(cells)]
+            "<h2>What needs a look</h2>", *attention(cells, context.get("absent", ()))]
     for topology, members in by_topology.items():
         body += section(topology, members, columns, numbers)
     # A "<" of a console must not be read as markup.

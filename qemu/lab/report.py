@@ -133,6 +133,16 @@ def places(members):
     return "; ".join(names) + more
 
 
+def absent_lines(absent):
+    """What passed although a known difference says that it does not: (cell, check, reason)."""
+    found = {}
+    for cell, check, why in absent:
+        found.setdefault((check, why), []).append(cell)
+    for (check, why), members in found.items():
+        where = members[0] if len(members) == 1 else f"{len(members)} guests"
+        yield f"{where}: {check} passed, although it was expected to differ: {why}"
+
+
 def terminal_table(cells):
     """Lines: one row per cell, one column per suite; then every failure with its reason."""
     suites = list(dict.fromkeys(r.name.split(".")[0] for c in cells for r in c.results))
