@@ -25,7 +25,8 @@ kernel_file() { # KERNEL
 # bytes behind where the 16-bit number at offset 0x20e points.
 kernel_release() { # FILE
   local offset
-  offset=$(od --address-radix=n --format=u2 --skip-bytes=526 --read-bytes=2 "$1") || return 1
+  offset=$(od --address-radix=n --format=u2 --skip-bytes=526 --read-bytes=2 "$1" 2>/dev/null) ||
+    return 1
   dd if="$1" bs=1 skip=$((offset + 512)) count=128 status=none | tr '\0' '\n' |
     head -n 1 | cut --delimiter=' ' --fields=1
 }
@@ -94,7 +95,7 @@ provision_image() { # VARIABLE KERNEL VERSION BUSYBOX
       find . | cpio --quiet --create --format=newc >"$work/image") >"$work/log" 2>&1; then
       cat "$work/log" >&2
       rm -rf "$work"
-      cannot_run "cannot make the guest's initramfs for kernel $version; see above"
+      cannot_run "cannot make the guest's initramfs for kernel $version; $(room_in "$folder")"
     fi
     grep '^qemu/run: note:' "$work/log" >&2 || true
     mv "$work/image" "$file"

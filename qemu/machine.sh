@@ -103,7 +103,8 @@ choose_bios() {
       cannot_run 'no OVMF.fd is installed; install the package ovmf, or give a file to --bios'
       ;;
     *)
-      [[ -r $bios ]] || usage_error "--bios '$bios' is no file; give one, seabios or ovmf"
+      [[ -f $bios && -r $bios ]] ||
+        usage_error "--bios '$bios' is no file; give one, seabios or ovmf"
       bios_arguments=(-bios "$bios")
       ;;
   esac

@@ -197,6 +197,12 @@ make_cache_folder() {
   fi
 }
 
+# "3 MiB free in FOLDER": where something cannot be written, its own words often cannot be either.
+room_in() { # FOLDER
+  df --output=avail --block-size=MiB "$1" 2>/dev/null |
+    awk -v folder="$1" 'NR == 2 { sub(/MiB/, ""); print $1 " MiB free in " folder }'
+}
+
 # Makes a folder of a new name that begins with $1, and sets `unfinished` to it.  The name is known
 # before the folder is there, so that an interruption at any moment can remove it.
 make_unfinished() { # PREFIX
@@ -302,7 +308,7 @@ download_kernel() { # PATTERN
   [[ -n $package ]] || return 1
   mapfile -t parts < <(kernel_parts "$package")
   unpack_packages "$(cache_folder)/kernel/${package#linux-image-}" "${parts[@]}" ||
-    cannot_run "cannot download or unpack $package"
+    cannot_run "cannot download or unpack $package; $(room_in "$(cache_folder)")"
 }
 
 # Sets `$1` to the folder of an unpacked kernel: $2 is a series such as 7.3, or a package's name or
@@ -336,7 +342,7 @@ provision_busybox() {
   if [[ -z $folder ]]; then
     folder=$(cache_folder)/busybox/$(os_release VERSION_CODENAME)
     unpack_packages "$folder" busybox-static ||
-      cannot_run 'cannot download or unpack busybox-static'
+      cannot_run "cannot download or unpack busybox-static; $(room_in "$(cache_folder)")"
   fi
   if [[ -x $folder/bin/busybox ]]; then
     printf -v "$1" '%s' "$folder/bin/busybox"
