@@ -56,10 +56,15 @@ def overview(by_topology, columns):
                 yield "<td></td>"
                 continue
             status = worst(cell)
-            yield (f"<td class={status}><b>{SIGNS[status]}</b> {text(summary(cell))}"
-                   f"<small>{cell.seconds:.0f} s{cpu_text(cell)}</small></td>")
+            yield (f"<td class={status}>{unbroken(f'{SIGNS[status]} {summary(cell)}')}<small>"
+                   f"{unbroken(f'{cell.seconds:.0f} s{cpu_text(cell)}')}</small></td>")
         yield "</tr>"
     yield "</tbody></table></div>"
+
+
+def unbroken(words):
+    """Lines may end behind a comma only: on a phone a column is narrow."""
+    return ", ".join(f"<span>{text(part)}</span>" for part in words.split(", "))
 
 
 def cpu_text(cell):
