@@ -53,7 +53,8 @@ write_job() { # MODULES_ROOT
   for index in "${!shares[@]}"; do
     printf 'share%s %s\n' "$index" "${shares[index]}"
   done >"$run/job/shares"
-  printf '%s\n' "${1:+$1/lib/modules}" >"$run/job/modules"
+  # Without links: the guest looks it up before this machine's root is its own.
+  if [[ -n $1 ]]; then realpath -- "$1/lib/modules"; else echo; fi >"$run/job/modules"
   if [[ $shell == yes ]]; then
     write_terminal >"$run/job/command"
     : >"$run/job/interactive"
