@@ -250,16 +250,31 @@ def destroy_region(region):
 
 # --- blocks of memory -----------------------------------------------------------------------------
 
-def blocks(region):
-    """Folders of the memory blocks that lie in a region, by address."""
+def block_numbers(region):
+    """Of the memory blocks that fit into a region."""
     size = sysfs.block_bytes()
     start = sysfs.number(BUS / region / "resource")
     length = sysfs.number(BUS / region / "size")
     if not size or start is None or not length:
-        return []
-    first, last = -(-start // size), (start + length) // size
-    return [sysfs.MEMORY / f"memory{i}" for i in range(first, last)
+        return range(0)
+    return range(-(-start // size), (start + length) // size)
+
+
+def blocks(region):
+    """Folders of the memory blocks that lie in a region, by address."""
+    return [sysfs.MEMORY / f"memory{i}" for i in block_numbers(region)
             if (sysfs.MEMORY / f"memory{i}").exists()]
+
+
+def await_blocks(region, count, online):
+    """The driver of a DAX device is named before its blocks are all there: large ones take a while,
+    and those that are added last must find the policy of then."""
+    def there():
+        found = blocks(region)
+        return len(found) >= count and (not online or all(
+            sysfs.text(block / "state") == "online" for block in found))
+    await_true(f"{count} blocks of memory of {region}" + (" that are online" if online else ""),
+               there, 120)
 
 
 def set_blocks(region, state):

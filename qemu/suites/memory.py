@@ -97,7 +97,7 @@ def pattern_over_region(machine):
     found = online_regions()
     for name in found:
         node, dax = cxl.target_node(name), cxl.dax_of(name)
-        size = sysfs.node_bytes(node)
+        size, count = sysfs.node_bytes(node), len(cxl.blocks(name))
         cxl.set_blocks(name, "offline")
         cxl.set_dax_driver(dax, "device_dax")
         try:
@@ -107,6 +107,7 @@ def pattern_over_region(machine):
         finally:
             with new_memory("online_movable"):
                 cxl.set_dax_driver(dax, "kmem")
+                cxl.await_blocks(name, count, True)
         expect(f"pages of {dax} with other bytes", [], wrong[:8])
         cxl.set_blocks(name, "online_movable")
         expect(f"size of node {node}", size, sysfs.node_bytes(node))

@@ -338,4 +338,6 @@ def declared_regions(machine):
             cxl.bind(name)
             if plan.kind == "ram":
                 cxl.await_dax(name)
+                cxl.await_blocks(name, len(cxl.block_numbers(name)),
+                                 online and "offline" not in state)
         machine.note(f"{name}: {spell(plan)}")
