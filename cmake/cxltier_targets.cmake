@@ -4,6 +4,7 @@
 #
 #   cxltier_library(NAME CORE|HOSTED SOURCES...)   a static archive
 #   cxltier_options(TARGET CORE|HOSTED)            the same options for a target made otherwise
+#   cxltier_batches(TARGET)                        its sources are compiled several at a time
 #
 # CORE is what ends up in a preloaded process: position independent, no exceptions, no RTTI, no
 # thread-safe statics, nothing of libstdc++ at run time.  HOSTED is free: CLI, tests, benches.
@@ -41,4 +42,10 @@ endfunction()
 function(cxltier_library name world)
   add_library(${name} STATIC ${ARGN})
   cxltier_options(${name} ${world})
+endfunction()
+
+# For targets whose headers (CLI11, nlohmann/json, fmt) cost more to compile than their sources: in
+# batches a third of the time.  What a source has in its unnamed namespace needs a name of its own.
+function(cxltier_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
 endfunction()

@@ -9,11 +9,9 @@ file(WRITE "${OUT}" "// The bytes of a data file, made by embed.cmake.
 #include <string_view>
 namespace cxltier::bench {
 std::string_view ${NAME}() noexcept;
-namespace {
-constexpr unsigned char text[] = {
-${bytes}};
-}
 std::string_view ${NAME}() noexcept {
+  static constexpr unsigned char text[] = {
+${bytes}};
   return {reinterpret_cast<const char*>(text), sizeof text};
 }
 }  // namespace cxltier::bench

@@ -193,9 +193,9 @@ std::vector<OptionEntry> measuring_entries() {
        [](Options& o, Text t) { return set_whole(o.threads, t, 1, 8192); }},
       {"--buffer-mib", "N", "size of a chase's buffer [lines used: 4 x last-level cache]",
        [](Options& o, Text t) {
-         double mib = 0;
-         std::string wrong = set_number(mib, t, 1, 1 << 20);
-         if (wrong.empty()) o.buffer_bytes = static_cast<std::size_t>(mib * (1 << 20));
+         double count = 0;
+         std::string wrong = set_number(count, t, 1, 1 << 20);
+         if (wrong.empty()) o.buffer_bytes = static_cast<std::size_t>(count * (1 << 20));
          return wrong;
        }},
       {"--kernel", "NAME", "load generator [the widest that runs here]", set_kernel},

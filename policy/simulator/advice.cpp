@@ -14,7 +14,7 @@
 namespace cxltier::simulator {
 namespace {
 
-constexpr std::size_t steps = 100;
+constexpr std::size_t curve_steps = 100;
 
 std::uint64_t pages_of(const TraceFrame& frame) {
   return std::accumulate(frame.heat.begin(), frame.heat.end(), std::uint64_t{0});
@@ -218,9 +218,9 @@ Advice advise(const HeatTrace& trace, const MachineModel& machine) {
   Program low(machine, std::max(0.0, stall - doubt), bandwidth);
   Program middle(machine, stall, bandwidth);
   Program high(machine, std::min(1.0, stall + doubt), bandwidth);
-  for (std::size_t i = 0; i <= steps; ++i) {
+  for (std::size_t i = 0; i <= curve_steps; ++i) {
     AdvicePoint point;
-    point.slow_share = static_cast<double>(i) / steps;
+    point.slow_share = static_cast<double>(i) / curve_steps;
     point.access_share = access_share(trace, profile, point.slow_share);
     point.slowdown = {low.slowdown(point.access_share.low),
                       middle.slowdown(point.access_share.middle),

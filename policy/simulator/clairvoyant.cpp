@@ -12,7 +12,7 @@ namespace {
 
 constexpr Nanoseconds horizon = seconds(30);
 constexpr double rate_gbps = 4;
-constexpr int steps = 8;
+constexpr int share_steps = 8;
 // Progress that is given away for fewer moves.
 constexpr double indifference = 0.002;
 
@@ -124,8 +124,8 @@ class Clairvoyant final : public TieringPolicy {
     const double start = progress_of(view.machine(), workload, demand, now);
     double best = start * left_s;
     std::uint64_t best_units = 0;
-    for (int step = 1; step <= steps; ++step) {
-      const std::uint64_t units = all * static_cast<std::uint64_t>(step) / steps;
+    for (int step = 1; step <= share_steps; ++step) {
+      const std::uint64_t units = all * static_cast<std::uint64_t>(step) / share_steps;
       const double end = progress_of(view.machine(), workload, demand, after(now, way, units));
       const double stall = static_cast<double>(units) * stall_us_huge / 1e6 / view.machine().cores;
       const double move_s =

@@ -7,18 +7,10 @@
 #include <algorithm>
 
 #include "runtime/cli/topo_view.h"
+#include "runtime/topology/platform/printable.h"
 
 namespace cxltier {
 namespace {
-
-// Control characters of a name would reach the terminal.
-std::string printable(const std::string& text) {
-  std::string safe = text;
-  for (char& c : safe) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return safe;
-}
 
 std::string mib_text(std::uint64_t bytes) {
   return bytes >> 30 != 0 && bytes % (std::uint64_t{1} << 30) == 0

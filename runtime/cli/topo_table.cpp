@@ -7,11 +7,12 @@
 #include <span>
 
 #include "runtime/cli/topo_view.h"
+#include "runtime/topology/platform/printable.h"
 
 namespace cxltier {
 namespace {
 
-std::string size_text(std::uint64_t bytes) {
+std::string capacity_text(std::uint64_t bytes) {
   constexpr double mib = 1024.0 * 1024.0;
   const double value = static_cast<double>(bytes);
   return value < 1024 * mib ? fmt::format("{:.0f} MiB", value / mib)
@@ -35,15 +36,6 @@ std::string tier_text(TierIndex tier) {
   return tier == tier_none ? "-" : fmt::format("{}", index_of(tier));
 }
 
-// Control characters of a name would reach the terminal.
-std::string printable(const std::string& text) {
-  std::string safe = text;
-  for (char& c : safe) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return safe;
-}
-
 std::string clause_of(const Finding& finding) {
   std::string text = text_of(finding.kind);
   if (const std::size_t at = text.find('%'); at != std::string::npos) {
@@ -64,7 +56,7 @@ void append_tiers(const TopoView& view, std::string& out) {
                            name_of(machine.nodes[i].kind));
       bytes += machine.nodes[i].size.count;
     }
-    out += fmt::format("tier {}: {}, node {}\n", tier, size_text(bytes), nodes);
+    out += fmt::format("tier {}: {}, node {}\n", tier, capacity_text(bytes), nodes);
   }
   if (view.tiers.tier_count == 1) out += "one tier: there is nothing to move\n";
 }
@@ -81,7 +73,7 @@ void append_nodes(const TopoView& view, std::string& out) {
                                  : fmt::format("{}: {}", node.cpu_count, view.cpu_lists[i]);
     out += fmt::format(
         fmt::runtime(row), index_of(node.id), name_of(node.kind), tier_text(view.tiers.tier_of[i]),
-        shortened(cpus, 20), size_text(node.size.count),
+        shortened(cpus, 20), capacity_text(node.size.count),
         figure_text(node.performance.read_latency_ns, " ns", node.performance.latency_source),
         figure_text(node.performance.read_bandwidth_mbps, " MB/s",
                     node.performance.bandwidth_source));

@@ -6,18 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/topology/platform/printable.h"
+
 namespace cxltier {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string printable(const std::string& text) {
-  std::string safe = text;
-  for (char& c : safe) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return safe;
-}
 
 std::string escaped(const std::string& text) {
   std::string safe;

@@ -4,6 +4,7 @@
 // again only if cooling flushed the TLB.  A sensor that does not do so reads the hottest memory of
 // all as cold.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -54,7 +55,7 @@ class SensorOfMapping {
     madvise(const_cast<char*>(heap_), heap_bytes + region_bytes, MADV_NOHUGEPAGE);
     const auto at = reinterpret_cast<std::uintptr_t>(heap_);
     heap_ += (region_bytes - at % region_bytes) % region_bytes;
-    for (std::size_t i = 0; i < heap_bytes; i += page_bytes) heap_[i] = 1;
+    fill();
     const auto begin = reinterpret_cast<std::uintptr_t>(heap_);
     const AddressRange range{begin, begin + heap_bytes};
     sensor_.follow({&range, 1}, {{region_bytes}, 64});
@@ -78,6 +79,19 @@ class SensorOfMapping {
   [[nodiscard]] volatile char* hot() const { return heap_ + hot_begin; }
 
  private:
+  // From one CPU: what a thread leaves behind when it changes its CPU, up to 31 pages on their way
+  // to the kernel's lists, MADV_COLD passes over until that CPU has more for the lists.
+  void fill() {
+    cpu_set_t before;
+    cpu_set_t here;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&here);
+    CPU_SET(sched_getcpu(), &here);
+    ASSERT_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+    for (std::size_t i = 0; i < heap_bytes; i += page_bytes) heap_[i] = 1;
+    ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  }
+
   ClockLinux clock_;
   MemoryPolicyLinux policy_;
   ProcessTextLinux smaps_;

@@ -19,7 +19,7 @@ library=$(find "$work/usr" -name 'libcxltier-preload.so')
 [[ -n $library ]] || fail "the preload library was not installed"
 folder=$(dirname "$library")
 
-cmake -S "$source/examples" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/usr" \
+cmake -G Ninja -S "$source/examples" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/usr" \
   -DCMAKE_BUILD_TYPE=Debug >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 

@@ -19,8 +19,6 @@
 namespace cxltier::bench {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 struct TouchShape {
   int node = 0;
   PageKind pages = PageKind::small;

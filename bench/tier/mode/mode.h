@@ -3,6 +3,7 @@
 // The modes.  Each measures into session.document.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,6 +12,8 @@
 #include "bench/tier/session.h"
 
 namespace cxltier::bench {
+
+inline constexpr std::size_t mib = std::size_t{1} << 20;
 
 // How much of a mode is wanted: the overview takes a part of each.
 enum class Extent : std::uint8_t { full, brief };

@@ -16,7 +16,6 @@
 namespace cxltier::bench {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::array<std::size_t, 4> batches = {1, 16, 128, PageMover::batch_max};
 
 struct MoveShape {

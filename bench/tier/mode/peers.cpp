@@ -15,8 +15,6 @@
 namespace cxltier::bench {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 Cell peer_cell(const char* id, const char* label, Better better) {
   Cell cell;
   cell.mode = "peers";

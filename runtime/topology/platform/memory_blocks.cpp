@@ -9,7 +9,7 @@
 namespace cxltier {
 namespace {
 
-constexpr const char* folder = "sys/devices/system/memory";
+constexpr const char* blocks_folder = "sys/devices/system/memory";
 constexpr std::uint64_t blocks_max = 1u << 20;
 
 std::optional<std::uint64_t> block_index(std::string_view name) {
@@ -75,7 +75,7 @@ std::vector<const MemoryBlock*> MemoryBlocks::within(std::uint64_t start,
 
 MemoryBlocks read_memory_blocks(Files& files) {
   MemoryBlocks memory;
-  const std::string root = folder;
+  const std::string root = blocks_folder;
   const std::optional<std::string> size = files.value(root + "/block_size_bytes");
   memory.size = size ? number_in(*size, 16).value_or(0) : 0;
   memory.auto_online = files.value(root + "/auto_online_blocks").value_or("");
