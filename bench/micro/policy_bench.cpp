@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pure part of a tick: the policy over leaves of which a fifth is hot, and the carrying over of
-// leaves when memory is cut anew.
+// The pure part of a tick: the policy over leaves of which a fifth is hot, the heat of every leaf
+// brought up to date, and the carrying over of leaves when memory is cut anew.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <vector>
 
 #include "bench/tier/kernel/random.h"
+#include "policy/leaf_map.h"
+#include "policy/leaf_survey.h"
+#include "policy/presets.h"
 #include "policy/tiering.h"
 
 namespace cxltier {
@@ -80,6 +83,29 @@ void bench_tick(benchmark::State& state) {
   state.counters["moves"] = static_cast<double>(planned);
 }
 BENCHMARK(bench_tick)->Name("tiering_tick")->Arg(64)->Arg(1024)->Arg(16384);
+
+void bench_region_map_update(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  std::vector<Leaf> leaves(count);
+  std::vector<LeafSample> samples;
+  bench::Random random(1);
+  for (std::uint32_t leaf = 0; leaf < count; ++leaf) {
+    place_leaf(leaves[leaf], {leaf_pages / 2, leaf_pages / 2}, 0);
+    if (leaf % 5 == 0) samples.push_back({.leaf = leaf, .touched = 1 + random.below(leaf_pages)});
+  }
+  const Parameters parameters = preset_of(PolicyKind::hot_cold);
+  SurveyInput input;
+  input.samples = samples;
+  input.window = milliseconds(100);
+  input.elapsed = seconds(1);
+  input.now = seconds(100);
+  for (auto _ : state) {
+    input.now = input.now + seconds(1);
+    benchmark::DoNotOptimize(survey_leaves(leaves, input, parameters).mass_all);
+  }
+  per_leaf(state, count);
+}
+BENCHMARK(bench_region_map_update)->Name("region_map_update")->Arg(64)->Arg(1024)->Arg(16384);
 
 void bench_carry_leaves(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));

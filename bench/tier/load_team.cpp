@@ -3,10 +3,15 @@
 // The threads' loop, and the hand-over of work to them.
 #include "bench/tier/load_team.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -64,12 +69,25 @@ LoadTeam::LoadTeam(std::vector<unsigned> cpus, const LoadKernel& kernel) : kerne
     thread->cpu = cpu;
     Thread& own = *thread;
     threads_.push_back(std::move(thread));
-    own.thread = std::thread([this, &own] { run(own); });
+    try {
+      own.thread = std::thread([this, &own] { run(own); });
+    } catch (const std::system_error& error) {
+      threads_.pop_back();
+      dismiss();
+      throw std::runtime_error(fmt::format(
+          "cannot start {} load threads: {}; ask for fewer with --threads, or raise the limit "
+          "(ulimit -u, ulimit -v)",
+          cpus.size(), error.code().message()));
+    }
   }
 }
 
 LoadTeam::~LoadTeam() {
   stop();
+  dismiss();
+}
+
+void LoadTeam::dismiss() {
   for (const auto& thread : threads_) {
     {
       const std::lock_guard lock(thread->mutex);
@@ -97,9 +115,14 @@ void LoadTeam::run(Thread& thread) {
 
 std::optional<std::size_t> LoadTeam::prepare(const BufferRequest& request) {
   for (const auto& thread : threads_) {
-    thread->hand_over([&request, own = thread.get()] {
+    thread->buffers.emplace_back();
+    thread->hand_over([&request, place = &thread->buffers.back()] {
       int error = 0;
-      own->buffers.push_back(Buffer::make(request, error));
+      try {
+        *place = Buffer::make(request, error);
+      } catch (const std::bad_alloc&) {  // as if the buffer could not be had
+        place->reset();
+      }
     });
     thread->wait();  // one after the other: each looks at what the node has left
   }

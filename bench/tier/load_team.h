@@ -45,6 +45,7 @@ struct LoadRate {
 
 class LoadTeam {
  public:
+  // Throws std::runtime_error with a whole sentence if the threads cannot be started.
   LoadTeam(std::vector<unsigned> cpus, const LoadKernel& kernel);
   ~LoadTeam();
   LoadTeam(const LoadTeam&) = delete;
@@ -73,6 +74,7 @@ class LoadTeam {
  private:
   struct Thread;
   void run(Thread& thread);
+  void dismiss();
   void do_order(Thread& thread, const LoadOrder& order);
 
   const LoadKernel& kernel_;

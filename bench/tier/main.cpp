@@ -16,12 +16,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "bench/tier/interrupt.h"
 #include "bench/tier/mode/mode.h"
 #include "bench/tier/options.h"
 #include "bench/tier/output_files.h"
@@ -31,6 +33,7 @@
 #include "bench/tier/result/profile.h"
 #include "bench/tier/result/table.h"
 #include "bench/tier/session.h"
+#include "runtime/os/file_tree_linux.h"
 
 namespace cxltier::bench {
 namespace {
@@ -73,7 +76,8 @@ Document read_result(const std::string& path) {
 
 Document measure(const Options& options) {
   const double start = now_s();
-  Session session(options);
+  FileTreeLinux tree("/");
+  Session session(tree, options);
   session.document.started = utc_now();
   run_mode(session);
   session.document.duration_s = now_s() - start;
@@ -183,19 +187,22 @@ int run(const Options& options) {
 
 int run_main(const std::vector<std::string>& words) {
   const Options options = parse_options(words);
-  if (options.exit_text) {
-    std::fputs(options.exit_text->c_str(), stdout);
-    return std::fflush(stdout) == 0 ? exit_ok : exit_failed;
-  }
+  if (options.exit_text) return print(*options.exit_text);
   if (!options.wrong.empty()) {
     complain(options.wrong);
     return exit_usage;
   }
+  announce_interrupts();
   try {
     return run(options);
   } catch (const std::invalid_argument& wrong) {
     complain(wrong.what());
     return exit_usage;
+  } catch (const std::bad_alloc&) {
+    complain(
+        "out of memory; ask for less with --buffer-mib or --threads, or raise the limit "
+        "(ulimit -v, or the control group's)");
+    return exit_failed;
   } catch (const std::exception& error) {
     complain(error.what());
     return exit_failed;

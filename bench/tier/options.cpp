@@ -114,6 +114,7 @@ std::string set_mixes(Options& options, Text text) {
 std::string set_pages(Options& options, Text text) {
   const std::optional<PageKind> kind = find_page_kind(text);
   if (!kind) return fmt::format("unknown kind of pages '{}'; known: 4k, thp, hugetlb", text);
+  options.pages_asked = kind;
   options.pages = *kind;
   return {};
 }
@@ -168,13 +169,22 @@ std::string add_reference(Options& options, Text text) {
   return options.references.empty() ? "no machine named; known: " + reference_names() : "";
 }
 
-std::string set_smoke(Options& options) {
-  options.smoke = true;
-  options.rounds = 3;
-  options.sample_ms = 2;
-  options.time_s = 5;
-  options.buffer_bytes = std::size_t{2} << 20;
+// Two forms on one stream would be neither.
+std::string set_form(Options& options, OutputForm form) {
+  if (options.form != OutputForm::table && options.form != form) {
+    return "--json and --csv both print to the standard output; give one";
+  }
+  options.form = form;
   return {};
+}
+
+// What was not asked for: the mode's own, or as little as shows that it runs.
+void fill_defaults(Options& options) {
+  const bool overview = options.mode == "overview";
+  if (options.rounds == 0) options.rounds = options.smoke ? 3 : overview ? 15 : 9;
+  if (options.time_s == 0) options.time_s = options.smoke ? 5 : overview ? 55 : 600;
+  if (options.sample_ms == 0) options.sample_ms = options.smoke ? 2 : 50;
+  if (options.smoke && options.buffer_bytes == 0) options.buffer_bytes = std::size_t{2} << 20;
 }
 
 std::vector<OptionEntry> measuring_entries() {
@@ -187,7 +197,8 @@ std::vector<OptionEntry> measuring_entries() {
       {"--chains", "LIST", "parallel chains of the chase, 1 to 16 [1]",
        [](Options& o, Text t) { return set_list(o.chains, t, 1, chains_max); }},
       {"--order", "WORD", "chase order: whole, page_local, both [both]", set_orders},
-      {"--pages", "KIND", "4k, thp or hugetlb; what was granted is verified [thp]", set_pages},
+      {"--pages", "KIND", "4k, thp or hugetlb; what was granted is verified [thp if on]",
+       set_pages},
       {"--spacing", "BYTES", "between pointers of a chase: 64, 128, 256 [256]", set_spacing},
       {"--threads", "N", "load threads per CPU node [one per core]",
        [](Options& o, Text t) { return set_whole(o.threads, t, 1, 8192); }},
@@ -210,16 +221,16 @@ std::vector<OptionEntry> measuring_entries() {
       {"--seed", "N", "of chases and of the order of samples [1]",
        [](Options& o, Text t) { return set_whole(o.seed, t, 0, 9e15); }},
       {"--smoke", nullptr, "tiny buffers and samples: does it run at all?",
-       [](Options& o, Text) { return set_smoke(o); }},
+       [](Options& o, Text) { return o.smoke = true, std::string(); }},
   };
 }
 
 std::vector<OptionEntry> output_entries() {
   return {
       {"--json", nullptr, "JSON on stdout, with every raw sample",
-       [](Options& o, Text) { return o.form = OutputForm::json, std::string(); }},
+       [](Options& o, Text) { return set_form(o, OutputForm::json); }},
       {"--csv", nullptr, "CSV on stdout, one line per figure",
-       [](Options& o, Text) { return o.form = OutputForm::csv, std::string(); }},
+       [](Options& o, Text) { return set_form(o, OutputForm::csv); }},
       {"--html", "FILE", "also write one self-contained page with interactive curves",
        [](Options& o, Text t) { return set_word(o.html_path, t); }},
       {"--save", "[FILE]", "keep the machine profile, where topo, run and advise find it",
@@ -355,8 +366,7 @@ Options parse_options(const std::vector<std::string>& words) {
       take_mode(options, words[at++]);
     }
   }
-  if (options.rounds == 0) options.rounds = options.mode == "overview" ? 15 : 9;
-  if (options.time_s == 0) options.time_s = options.mode == "overview" ? 55 : 600;
+  fill_defaults(options);
   return options;
 }
 

@@ -34,16 +34,18 @@ struct Options {
   std::vector<std::uint32_t> delays;
   std::vector<std::size_t> chains{1};
   std::vector<ChaseOrder> orders;  // empty: both
-  PageKind pages = PageKind::thp;
+  std::optional<PageKind> pages_asked;
+  PageKind pages = PageKind::thp;  // without being asked: what the machine has (usual_pages)
   std::size_t spacing = chase_spacing;
   std::size_t threads = 0;       // 0: all cores of a node
   std::size_t buffer_bytes = 0;  // 0: 4 x the last-level cache
   std::string kernel;            // empty: the widest
   std::map<int, double> peaks;   // theoretical GB/s by node
 
-  int rounds = 0;  // after parsing: the mode's own, if none was asked for
-  double sample_ms = 50;
-  double time_s = 0;  // 0: the mode's own
+  // After parsing: what was asked for, or the mode's own.
+  int rounds = 0;
+  double sample_ms = 0;
+  double time_s = 0;
   std::uint64_t seed = 1;
   bool smoke = false;
   bool quiet = false;  // no progress

@@ -11,9 +11,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 
+#include "bench/tier/interrupt.h"
 #include "runtime/settings/settings.h"
 #include "runtime/topology/machine_profile.h"
 
@@ -51,6 +53,8 @@ void check_writable(const std::string& option, const std::string& path) {
 
 void write_file(const std::string& path, const std::string& text) {
   const bool replaced = is_replaceable(path);
+  std::optional<InterruptsHeld> held;  // a pipe may never take it all: that may be interrupted
+  if (replaced) held.emplace();
   const std::string written = replaced ? fmt::format("{}.{}.new", path, ::getpid()) : path;
   errno = 0;
   std::ofstream file(written, std::ios::binary | std::ios::trunc);

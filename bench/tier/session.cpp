@@ -9,14 +9,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
 
 #include "bench/tier/host/machine_record.h"
-#include "runtime/os/file_tree_linux.h"
-#include "runtime/topology/machine_reader.h"
+#include "bench/tier/host/plain_machine.h"
+#include "runtime/topology/finding.h"
 #include "runtime/topology/process_nodes.h"
+#include "runtime/topology/tree_text.h"
 
 namespace cxltier::bench {
 namespace {
@@ -24,10 +26,26 @@ namespace {
 constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t buffer_unknown_cache = 256 * mib;
 constexpr std::size_t buffer_most = 1024 * mib;
+constexpr std::size_t buffer_emulated = 8 * mib;
 constexpr double settle_ms = 10;
 
 void sleep_ms(double ms) {
   std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms));
+}
+
+// Pages that were not asked for by name are what the machine has.
+Options with_pages_of(Options options, FileTree& tree) {
+  TreeText text(tree);
+  static_cast<void>(text.read(Path("sys/kernel/mm/transparent_hugepage/enabled")));
+  options.pages = usual_pages(options.pages_asked, text.view());
+  return options;
+}
+
+// A line that is written over needs a terminal that can do so.
+bool can_show_progress(const Options& options) {
+  const char* const terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return !options.quiet && !dumb && ::isatty(STDERR_FILENO) == 1;
 }
 
 // Tier first, then id; nodes in no tier last.
@@ -37,16 +55,16 @@ std::pair<std::size_t, int> rank_of(const MachineNode& node) {
 
 }  // namespace
 
-Session::Session(const Options& chosen) : options(chosen) {
+Session::Session(FileTree& tree, const Options& chosen)
+    : options(with_pages_of(chosen, tree)), progress_shown_(can_show_progress(chosen)) {
   started_s_ = now_s();
-  FileTreeLinux tree("/");
-  const Result<cxltier::Reading> reading = cxltier::read_machine(tree);
-  if (!reading.ok()) {
+  const Result<SeenMachine> seen = see_machine(tree);
+  if (!seen.ok()) {
     throw std::runtime_error(
         fmt::format("cannot read /sys/devices/system/node: {}; is sysfs mounted?",
-                    std::strerror(reading.error())));
+                    std::strerror(seen.error())));
   }
-  machine = reading.value().machine;
+  machine = seen.value().machine;
   tiers = assign_tiers(machine, read_process_nodes(tree).value_or(ProcessNodes{}).own);
   processors = read_processors(tree, machine);
   if (processors.nodes.empty()) throw std::runtime_error("no CPU that this process may use");
@@ -54,6 +72,19 @@ Session::Session(const Options& chosen) : options(chosen) {
   document.uncertainties = uncertainties_of(document.machine, processors);
   if (document.machine.hypervisor == "none") peaks = read_theoretical_peaks(tree, machine);
   choose_nodes();
+  if (!seen.value().nodes_seen) {
+    say("/sys/devices/system/node is not there: one node is assumed, with all memory and CPUs");
+  }
+  if (options.pages != chosen.pages) {
+    say("transparent huge pages are off here: pages of 4 KiB, and latency over the whole buffer "
+        "has more TLB misses in it");
+  }
+  if (document.machine.emulated) {
+    // No cache is modelled: what sysfs shows bounds nothing, and each access takes microseconds.
+    processors.llc_bytes = 0;
+    processors.llc_total_bytes = 0;
+    say("emulated: caches are not modelled, so buffers are small and there is no floor");
+  }
   if (pin_thread(processors.nodes.front().cpus.front()) != 0) {
     say("threads cannot be pinned here (sched_setaffinity is refused): they may share a core");
   }
@@ -115,14 +146,33 @@ std::size_t Session::nearest_cpu_node(int memory_node) const {
 }
 
 Distance Session::distance_of(int cpu_node_id, int memory_node) const {
-  if (node(memory_node).kind == "dram") {
-    return cpu_node_id == memory_node ? Distance::local_dram : Distance::remote_dram;
+  const std::string& kind = node(memory_node).kind;
+  if (kind == cxltier::name_of(NodeKind::cxl)) return Distance::cxl;
+  if (kind == cxltier::name_of(NodeKind::persistent)) return Distance::persistent;
+  if (kind != cxltier::name_of(NodeKind::dram)) return Distance::unordered;
+  return cpu_node_id == memory_node ? Distance::local_dram : Distance::remote_dram;
+}
+
+double Session::ceiling_of_nodes(const std::vector<int>& nodes, std::string_view mix_name) const {
+  const std::optional<Mix> mix = find_mix(mix_name);
+  double sum = 0;
+  for (const int node : nodes) {
+    const auto given = options.peaks.find(node);
+    const auto found = peaks.find(node);
+    if (given != options.peaks.end()) {
+      sum += given->second;
+    } else if (found != peaks.end() && mix) {
+      sum += ceiling_of(found->second, *mix);
+    } else {
+      return 0;
+    }
   }
-  return Distance::cxl;
+  return sum;
 }
 
 std::size_t Session::used_bytes() const {
   if (options.buffer_bytes != 0) return options.buffer_bytes;
+  if (document.machine.emulated) return buffer_emulated;
   if (processors.llc_bytes == 0) return buffer_unknown_cache;
   const std::size_t wanted = 4 * static_cast<std::size_t>(processors.llc_bytes);
   return std::clamp(wanted, 64 * mib, buffer_most);
@@ -150,6 +200,7 @@ void Session::say(const std::string& uncertainty) {
 PlacedChase* Session::chase_on(int id, ChaseOrder order, PageKind pages) {
   std::unique_ptr<PlacedChase>& kept = chases_[{id, order, pages}];
   if (kept) return kept.get();
+  show_step("placing memory");
   int error = 0;
   BufferRequest request{chase_bytes(), pages, {{static_cast<NodeId>(id), 1}}};
   std::optional<Buffer> buffer = Buffer::make(request, error);
@@ -175,6 +226,7 @@ PlacedChase* Session::chase_on(int id, ChaseOrder order, PageKind pages) {
 PlacedTeam& Session::team_on(const std::string& name, const std::vector<unsigned>& cpus,
                              const std::vector<int>& nodes) {
   PlacedTeam& placed = teams_[name];
+  show_step("placing memory");
   if (!placed.team) placed.team = std::make_unique<LoadTeam>(cpus, *kernel);
   for (const int id : nodes) {
     if (placed.buffer_of.count(id) != 0) continue;
@@ -187,6 +239,7 @@ PlacedTeam& Session::team_on(const std::string& name, const std::vector<unsigned
     if (index) {
       placed.buffer_of[id] = *index;
       placed.bytes_of[id] = request.bytes;
+      placed.at_start[id] = placed.team->report(*index);
     } else {
       say(fmt::format("node {}: no room for {} load buffers of {} MiB", id, cpus.size(),
                       request.bytes / mib));
@@ -247,7 +300,6 @@ Plan Session::plan() {
   plan.deadline_s = started_s_ + options.time_s;
   plan.sentinel = [this] { return run_sentinel(); };
   plan.warm_up = [this] { return run_sentinel(); };
-  progress_shown_ = !options.quiet && ::isatty(2) == 1;
   if (progress_shown_) {
     progress_started_s_ = now_s();
     plan.progress = [this](double share, const std::string& what) { show_progress(share, what); };
@@ -261,6 +313,10 @@ void Session::show_progress(double share, const std::string& what) {
   const double left = std::min(whole - spent, std::max(options.time_s - spent, 0.0) + 5);
   std::fprintf(stderr, "\r\033[K%3.0f %%  %-10s about %.0f s left", 100 * share, what.c_str(),
                std::max(left, 0.0));
+}
+
+void Session::show_step(const std::string& what) {
+  if (progress_shown_) std::fprintf(stderr, "\r\033[K%s ...", what.c_str());
 }
 
 ExperimentOutcome Session::run(std::vector<Task> tasks) {
@@ -284,9 +340,18 @@ void Session::finish_chase(Cell& cell, const PlacedChase& place, PageKind asked)
   cell.extra["huge_share"] = at_end.huge_known ? at_end.huge_share : -1;
 }
 
-void Session::finish_team(Cell& cell, const PlacedTeam& team, std::size_t buffer,
-                          double bytes) const {
-  const PlacementReport report = team.team->report(buffer);
+const PlacementReport& Session::report_of_team(PlacedTeam& team, int node) const {
+  const auto known = team.at_end.find(node);
+  if (known != team.at_end.end()) return known->second;
+  const PlacementReport at_end = team.team->report(team.buffer_of.at(node));
+  const PlacementReport& at_start = team.at_start.at(node);
+  const bool worse_at_start = at_start.share_as_asked < at_end.share_as_asked;
+  return team.at_end[node] = worse_at_start ? at_start : at_end;
+}
+
+void Session::finish_team(Cell& cell, PlacedTeam& team, int node, std::size_t threads) const {
+  const PlacementReport& report = report_of_team(team, node);
+  const double bytes = static_cast<double>(team.bytes_of.at(node) * threads);
   const auto add = [&](Flags flags) {
     for (Flag& flag : flags) cell.flags.push_back(std::move(flag));
   };
@@ -295,6 +360,13 @@ void Session::finish_team(Cell& cell, const PlacedTeam& team, std::size_t buffer
   cell.extra["buffer_bytes"] = bytes;
   cell.extra["placed_share"] = report.located ? report.share_as_asked : -1;
   cell.extra["huge_share"] = report.huge_known ? report.huge_share : -1;
+}
+
+void Session::check_load(Cell& cell, PlacedTeam& team, int node) const {
+  const std::string subject = fmt::format("{}: load on node {}", cell.label, node);
+  for (Flag& flag : check_placement(subject, report_of_team(team, node), options.pages)) {
+    cell.flags.push_back(std::move(flag));
+  }
 }
 
 }  // namespace cxltier::bench

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "bench/tier/options.h"
 #include "bench/tier/result/document.h"
 #include "policy/machine.h"
+#include "runtime/os/file_tree.h"
 
 namespace cxltier::bench {
 
@@ -41,14 +43,16 @@ struct PlacedChase {
 // A team and which of its buffers lies where.
 struct PlacedTeam {
   std::unique_ptr<LoadTeam> team;
-  std::map<int, std::size_t> buffer_of;  // by memory node
-  std::map<int, std::size_t> bytes_of;   // of one thread's buffer there
+  std::map<int, std::size_t> buffer_of;     // by memory node
+  std::map<int, std::size_t> bytes_of;      // of one thread's buffer there
+  std::map<int, PlacementReport> at_start;  // after touching
+  std::map<int, PlacementReport> at_end;    // once asked for: the worse of both
 };
 
 class Session {
  public:
   // Reads the machine; throws std::runtime_error with a whole sentence if it cannot.
-  explicit Session(const Options& options);
+  Session(FileTree& tree, const Options& options);
 
   const Options options;
   Machine machine;
@@ -68,6 +72,9 @@ class Session {
   // Index of the CPU node that is nearest to a memory node, by firmware's distances.
   [[nodiscard]] std::size_t nearest_cpu_node(int memory_node) const;
   [[nodiscard]] Distance distance_of(int cpu_node, int memory_node) const;
+  // The most that a mix can carry on all of these nodes: what the user gave, else what the machine
+  // says; 0: not known.
+  [[nodiscard]] double ceiling_of_nodes(const std::vector<int>& nodes, std::string_view mix) const;
 
   // 4 x the last-level cache, or what was asked for: of lines that are used.
   [[nodiscard]] std::size_t used_bytes() const;
@@ -92,21 +99,27 @@ class Session {
   ExperimentOutcome run(std::vector<Task> tasks);
   // What the end of a task adds: where its pages are now, and how large.
   void finish_chase(Cell& cell, const PlacedChase& place, PageKind asked) const;
-  void finish_team(Cell& cell, const PlacedTeam& team, std::size_t buffer, double bytes) const;
+  void finish_team(Cell& cell, PlacedTeam& team, int node, std::size_t threads) const;
+  // Of the buffers that only load while something else is measured: flags, no figures.
+  void check_load(Cell& cell, PlacedTeam& team, int node) const;
   void say(const std::string& uncertainty);
+  // What takes time before the rounds, on a terminal.
+  void show_step(const std::string& what);
 
  private:
   void choose_nodes();
   void measure_cache_latency();
   double run_sentinel();
   void show_progress(double share, const std::string& what);
+  // pre: the team has buffers there, and the last round is over
+  const PlacementReport& report_of_team(PlacedTeam& team, int node) const;
 
   std::vector<int> nodes_;
   std::map<std::tuple<int, ChaseOrder, PageKind>, std::unique_ptr<PlacedChase>> chases_;
   std::map<std::string, PlacedTeam> teams_;
   double started_s_ = 0;
   double progress_started_s_ = 0;
-  bool progress_shown_ = false;
+  const bool progress_shown_;
 };
 
 }  // namespace cxltier::bench

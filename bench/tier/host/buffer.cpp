@@ -15,6 +15,7 @@
 #include <fstream>
 #include <utility>
 
+#include "bench/tier/host/memory_limit.h"
 #include "bench/tier/host/node_binding.h"
 #include "policy/check.h"
 #include "runtime/os/file_tree_linux.h"
@@ -62,7 +63,10 @@ bool read_huge_bytes(std::uintptr_t start, std::uintptr_t end, HugeBytes& found)
   return true;
 }
 
+// Half of what is free is left to others: a full node, and a full control group, is a kill.
 bool has_room(const BufferRequest& request) {
+  FileTreeLinux tree("/");
+  if (request.bytes > room_in_groups(tree) / 2) return false;
   std::uint64_t weights = 0;
   for (const NodeWeight& node : request.nodes) weights += node.weight;
   for (const NodeWeight& node : request.nodes) {
@@ -94,6 +98,11 @@ std::optional<PageKind> find_page_kind(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+PageKind usual_pages(std::optional<PageKind> asked, std::string_view thp) noexcept {
+  const bool off = thp.find("[never]") != thp.npos;
+  return asked.value_or(off ? PageKind::small : PageKind::thp);
+}
+
 NodeId dealt_node(std::span<const NodeWeight> nodes, std::uint64_t index) noexcept {
   std::uint64_t total = 0;
   for (const NodeWeight& node : nodes) total += node.weight;
@@ -110,7 +119,8 @@ Bytes free_memory(NodeId node) {
   FileTreeLinux tree("/");
   TreeText text(tree);
   const Path path = Path("sys/devices/system/node/node").number(index_of(node)).text("/meminfo");
-  if (text.read(path) != 0) return {};
+  if (text.read(path) == 0) return parse_meminfo(text.view(), "MemFree:").value_or(Bytes{});
+  if (text.read(Path("proc/meminfo")) != 0) return {};
   return parse_meminfo(text.view(), "MemFree:").value_or(Bytes{});
 }
 
@@ -187,19 +197,19 @@ void Buffer::touch_dealt() {
   if (bind_error_ == 0) bind_error_ = refused;
 }
 
-PlacementReport Buffer::report() const {
+PlacementReport report_of(std::span<const std::byte> range, std::span<const NodeWeight> nodes,
+                          PageKind asked) {
   constexpr std::size_t checked_max = 16384;
   PlacementReport report;
-  report.bind_error = bind_error_;
   HugeBytes huge;
-  const auto start = reinterpret_cast<std::uintptr_t>(start_);
-  report.huge_known = read_huge_bytes(start, start + bytes_, huge);
+  const auto start = reinterpret_cast<std::uintptr_t>(range.data());
+  report.huge_known = read_huge_bytes(start, start + range.size(), huge);
   if (huge.mapped > 0) {
     report.huge_share = static_cast<double>(huge.huge) / static_cast<double>(huge.mapped);
   }
-  const std::size_t pages = bytes_ / page_bytes();
+  const std::size_t pages = range.size() / page_bytes();
   const std::size_t apart = std::max<std::size_t>(pages / checked_max, 1);
-  const std::size_t unit = request_.pages == PageKind::small ? page_bytes() : huge_bytes;
+  const std::size_t unit = asked == PageKind::small ? page_bytes() : huge_bytes;
   std::array<std::uintptr_t, PageMover::batch_max> addresses{};
   std::array<int, PageMover::batch_max> status{};
   PageMoverLinux mover;
@@ -213,10 +223,9 @@ PlacementReport Buffer::report() const {
     if (!mover.locate(batch, {status.data(), count}).ok()) return report;
     report.pages_checked += count;
     for (std::size_t i = 0; i < count; ++i) {
-      const bool anywhere = request_.nodes.empty();
       const std::uint64_t index = (addresses[i] - start) / unit;
       const int wanted =
-          anywhere ? status[i] : static_cast<int>(index_of(dealt_node(request_.nodes, index)));
+          nodes.empty() ? status[i] : static_cast<int>(index_of(dealt_node(nodes, index)));
       right += status[i] >= 0 && status[i] == wanted ? 1 : 0;
     }
   }
@@ -224,6 +233,12 @@ PlacementReport Buffer::report() const {
   report.share_as_asked = report.pages_checked == 0 ? 1
                                                     : static_cast<double>(right) /
                                                           static_cast<double>(report.pages_checked);
+  return report;
+}
+
+PlacementReport Buffer::report() const {
+  PlacementReport report = report_of(bytes(), request_.nodes, request_.pages);
+  report.bind_error = bind_error_;
   return report;
 }
 

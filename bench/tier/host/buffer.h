@@ -30,6 +30,10 @@ enum class PageKind : std::uint8_t {
 [[nodiscard]] const char* name_of(PageKind kind) noexcept;
 [[nodiscard]] std::optional<PageKind> find_page_kind(std::string_view name) noexcept;
 
+// What was asked for, else transparent huge pages; but small ones where sysfs's line
+// ("always madvise [never]") has these off, which no madvise overrides.
+[[nodiscard]] PageKind usual_pages(std::optional<PageKind> asked, std::string_view thp) noexcept;
+
 struct NodeWeight {
   NodeId node{};
   unsigned weight = 1;
@@ -51,9 +55,14 @@ struct PlacementReport {
   int bind_error = 0;  // why a policy could not be set; 0: it was, or none was wanted
 };
 
+// Looks up to 16,384 pages at even distances.  `nodes` empty: any node is right.
+[[nodiscard]] PlacementReport report_of(std::span<const std::byte> range,
+                                        std::span<const NodeWeight> nodes, PageKind asked);
+
 class Buffer {
  public:
-  // errors: ENOMEM (no address space, no hugetlb pages, or the node has not twice that much free)
+  // errors: ENOMEM (no address space, no hugetlb pages, or the node or the control group has not
+  // twice that much free)
   static std::optional<Buffer> make(const BufferRequest& request, int& error);
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
@@ -62,7 +71,8 @@ class Buffer {
   ~Buffer();
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_, bytes_}; }
-  // Looks up to 16,384 pages at even distances; once after touching and once after measuring.
+  [[nodiscard]] PageKind pages() const noexcept { return request_.pages; }
+  // To be asked once after touching and once after measuring.
   [[nodiscard]] PlacementReport report() const;
 
  private:
@@ -84,7 +94,7 @@ class Buffer {
 // weight above 0
 [[nodiscard]] NodeId dealt_node(std::span<const NodeWeight> nodes, std::uint64_t index) noexcept;
 
-// MemFree of a node, 0 if its file cannot be read.
+// MemFree of a node, else of the machine; 0 if neither can be read.
 [[nodiscard]] Bytes free_memory(NodeId node);
 
 }  // namespace cxltier::bench

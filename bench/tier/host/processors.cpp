@@ -100,7 +100,9 @@ Processors read_processors(FileTree& tree, const Machine& machine) {
   CpuSet seen;
   for (std::size_t i = 0; i < machine.node_count; ++i) {
     NodeProcessors node{machine.nodes[i].id, {}};
-    const CpuSet cpus = cpus_of_node(tree, node.node).value_or(CpuSet{}) & allowed & ~seen;
+    // Of one node that does not name its CPUs, all are.
+    const CpuSet unnamed = machine.node_count == 1 ? allowed : CpuSet{};
+    const CpuSet cpus = cpus_of_node(tree, node.node).value_or(unnamed) & allowed & ~seen;
     seen |= cpus;
     for (std::size_t cpu = 0; cpu < cpu_ids_max; ++cpu) {
       if (!cpus[cpu]) continue;

@@ -17,8 +17,7 @@
 
 namespace cxltier::bench {
 
-// --- streams
-// --------------------------------------------------------------------------------------
+// --- streams ---
 
 void stream_copy(double* to, const double* from, std::size_t count) noexcept;
 void stream_scale(double* to, const double* from, double factor, std::size_t count) noexcept;
@@ -31,8 +30,7 @@ struct TriadArrays {
 };
 void stream_triad(const TriadArrays& arrays, double factor, std::size_t count) noexcept;
 
-// --- random updates
-// -------------------------------------------------------------------------------
+// --- random updates ---
 
 struct HotSet {
   double bytes_share = 0.1;   // of the table, at its front
@@ -42,8 +40,7 @@ struct HotSet {
 std::uint64_t random_updates(std::span<std::uint64_t> table, std::uint64_t updates,
                              const HotSet& hot, std::uint64_t seed) noexcept;
 
-// --- Zipf
-// -----------------------------------------------------------------------------------------
+// --- Zipf ---
 
 // Fills `visits` with item numbers below `items`: rank k with probability ~ 1 / k, ranks scattered
 // over the items.  pre: 0 < items < 2^32
@@ -53,8 +50,7 @@ void fill_zipf_visits(std::span<std::uint32_t> visits, std::size_t items,
 // apart and hold 0, which the compiler does not know.
 std::uint64_t zipf_chase(const std::byte* items, std::span<const std::uint32_t> visits) noexcept;
 
-// --- graphs
-// ---------------------------------------------------------------------------------------
+// --- graphs ---
 
 // Compressed rows over memory of the caller: row v's edges are targets[first[v] .. first[v + 1]).
 struct Graph {

@@ -67,9 +67,17 @@ double StreamMethod::time_loop(int loop) {
   std::atomic<bool> go{false};
   const std::size_t others = cpus_.size() - 1;
   pin_thread(cpus_.front());
-  std::vector<std::thread> group;
+  // Joins when it ends, also where a thread cannot be started: then all are let go first.
+  struct Group {
+    std::atomic<bool>& go;
+    std::vector<std::thread> threads;
+    ~Group() {
+      go.store(true, std::memory_order_release);
+      for (std::thread& thread : threads) thread.join();
+    }
+  } group{go, {}};
   for (std::size_t i = 1; i <= others; ++i) {
-    group.emplace_back([&, i] {
+    group.threads.emplace_back([&, i] {
       pin_thread(cpus_[i]);
       ready.fetch_add(1);
       while (!go.load(std::memory_order_acquire)) {
@@ -84,9 +92,7 @@ double StreamMethod::time_loop(int loop) {
   run_part(loop, 0);
   while (done.load() < others) {
   }
-  const double end = now_s();
-  for (std::thread& thread : group) thread.join();
-  return end - start;
+  return now_s() - start;
 }
 
 StreamPass StreamMethod::run(int passes) {

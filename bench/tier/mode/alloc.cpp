@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "bench/tier/host/node_binding.h"
@@ -25,26 +28,35 @@ struct TouchShape {
   std::size_t bytes = 16 * mib;
 };
 
-// Seconds from a mapped and bound range to one whose pages are all there; the range is unmapped
-// after the clock has stopped.  Negative if it could not be mapped.
-double touch_seconds(const TouchShape& shape) {
+struct Touched {
+  double seconds = -1;  // negative: it could not be mapped
+  PlacementReport report;
+};
+
+// From a mapped and bound range to one whose pages are all there.  Where they are is looked up and
+// the range unmapped after the clock has stopped.
+Touched touch(const TouchShape& shape) {
   constexpr std::size_t huge = 2 * mib;
   const std::size_t mapped_bytes = shape.bytes + huge;
   void* mapped =
       ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return -1;
+  if (mapped == MAP_FAILED) return {};
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
   auto* const start = static_cast<volatile char*>(mapped) + (huge - address % huge);
   auto* const plain = const_cast<char*>(start);
   (void)::madvise(plain, shape.bytes,
                   shape.pages == PageKind::thp ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  (void)bind_range(plain, shape.bytes, static_cast<NodeId>(shape.node));
+  const NodeWeight node{static_cast<NodeId>(shape.node), 1};
+  const int refused = bind_range(plain, shape.bytes, node.node);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const double begun = now_s();
   for (std::size_t at = 0; at < shape.bytes; at += page) start[at] = 1;
-  const double seconds = now_s() - begun;
+  Touched touched{now_s() - begun, {}};
+  const std::span<const std::byte> range(reinterpret_cast<std::byte*>(plain), shape.bytes);
+  touched.report = report_of(range, {&node, 1}, shape.pages);
+  touched.report.bind_error = refused;
   ::munmap(mapped, mapped_bytes);
-  return seconds;
+  return touched;
 }
 
 Cell cost_cell(const std::string& id, const std::string& label, const char* unit) {
@@ -66,10 +78,18 @@ Task touch_task(Session& session, const TouchShape& shape) {
   task.cell.nodes = {shape.node};
   task.cell.pages = name_of(shape.pages);
   task.cpu = static_cast<int>(session.cpu_node(session.nearest_cpu_node(shape.node)).cpus.front());
-  task.measure = [shape] {
-    const double seconds = touch_seconds(shape);
+  auto last = std::make_shared<PlacementReport>();
+  task.measure = [shape, last] {
+    const Touched touched = touch(shape);
+    *last = touched.report;
+    if (touched.seconds <= 0) return Measured{};
     const double bytes = static_cast<double>(shape.bytes);
-    return Measured{seconds * 1e9 / (bytes / 4096), bytes / seconds * 1e-9};
+    return Measured{touched.seconds * 1e9 / (bytes / 4096), bytes / touched.seconds * 1e-9};
+  };
+  task.finish = [shape, last](Cell& cell) {
+    for (Flag& flag : check_placement(cell.label, *last, shape.pages)) {
+      cell.flags.push_back(std::move(flag));
+    }
   };
   return task;
 }
@@ -102,7 +122,7 @@ Task malloc_task(std::size_t size) {
 ModePart alloc_part(Session& session) {
   ModePart part;
   for (const int node : session.nodes()) {
-    for (const PageKind pages : {PageKind::small, PageKind::thp}) {
+    for (const PageKind pages : small_and_huge(session)) {
       TouchShape shape{node, pages, session.options.smoke ? 4 * mib : 16 * mib};
       const Bytes free = free_memory(static_cast<NodeId>(node));
       if (free.count > 0 && free.count < 4 * shape.bytes) {

@@ -42,25 +42,12 @@ Task bandwidth_task(Session& session, Cell cell, const TeamUse& use) {
     return Measured{rate.traffic_gbps, rate.application_gbps};
   };
   task.finish = [&session, use](Cell& done) {
-    const std::size_t each = use.team->bytes_of.at(use.node);
-    const double bytes = static_cast<double>(each * use.threads);
-    session.finish_team(done, *use.team, use.team->buffer_of.at(use.node), bytes);
+    session.finish_team(done, *use.team, use.node, use.threads);
     if (use.mix.store == Mix::Store::non_temporal && !session.kernel->has_nt_stores) {
       session.say("no non-temporal stores here: nt mixes are ordinary stores, counted as such");
     }
   };
   return task;
-}
-
-// The most that a mix can carry on a node: what the user gave, else what the machine says; 0: not
-// known.
-double known_ceiling(const Session& session, int node, const std::string& mix_name) {
-  const auto given = session.options.peaks.find(node);
-  if (given != session.options.peaks.end()) return given->second;
-  const auto found = session.peaks.find(node);
-  const std::optional<Mix> mix = find_mix(mix_name);
-  if (found == session.peaks.end() || !mix) return 0;
-  return ceiling_of(found->second, *mix);
 }
 
 // Why a node's theoretical peak is not known.
@@ -88,15 +75,30 @@ void state_peak(Session& session, int node) {
                   found->second.source));
 }
 
+// Little's law with the idle latency, below which none is under load: what it allows at most.  Only
+// reads are waited for.
+void check_lines(const Session& session, Cell& cell) {
+  const Cell* idle =
+      session.document.find(fmt::format("latency/cpu{}/node{}/{}/page_local/1", cell.cpu_node,
+                                        cell.nodes.front(), name_of(session.options.pages)));
+  const std::optional<Mix> mix = find_mix(cell.mix);
+  if (idle == nullptr || !mix || mix->store == Mix::Store::non_temporal) return;
+  const double reads = mix->traffic_reads();
+  const double gbps = cell.summary.median * reads / (reads + mix->stores);
+  for (Flag& flag : check_little(cell.label, gbps, idle->summary.median, cell.threads)) {
+    cell.flags.push_back(std::move(flag));
+  }
+}
+
 void check_peaks(Session& session) {
   for (Cell& cell : session.document.cells) {
     if (cell.quantity != "bandwidth" || cell.nodes.size() != 1) continue;
-    const int node = cell.nodes.front();
     for (Flag& flag : check_bandwidth_peak(cell.label, cell.summary.median,
-                                           known_ceiling(session, node, cell.mix),
-                                           session.node(node).firmware_read_gbps)) {
+                                           session.ceiling_of_nodes(cell.nodes, cell.mix),
+                                           session.node(cell.nodes.front()).firmware_read_gbps)) {
       cell.flags.push_back(std::move(flag));
     }
+    check_lines(session, cell);
   }
   for (const int node : session.nodes()) state_peak(session, node);
 }

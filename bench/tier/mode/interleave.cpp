@@ -15,6 +15,7 @@
 
 #include "bench/tier/mode/mode.h"
 #include "bench/tier/verdict/weights.h"
+#include "policy/presets.h"
 
 namespace cxltier::bench {
 namespace {
@@ -168,12 +169,6 @@ std::string sysfs_line(const Weights& weights, const std::vector<int>& nodes) {
   return line;
 }
 
-std::vector<double> samples_of(const Cell& cell) {
-  std::vector<double> values;
-  for (const Sample& sample : cell.samples) values.push_back(sample.value);
-  return values;
-}
-
 void report_mix(Session& session, const Mix& mix, const Weights& best,
                 const std::vector<int>& nodes) {
   Document& document = session.document;
@@ -186,8 +181,9 @@ void report_mix(Session& session, const Mix& mix, const Weights& best,
                                  text_of(best), fmt::join(nodes, ":"), winner->summary.median);
   for (const char* way : {"first", "equal"}) {
     const Cell* other = cell_of(way);
-    if (other == nullptr || other->samples.size() != winner->samples.size()) continue;
-    const Ratio ratio = paired_ratio(samples_of(*winner), samples_of(*other), 1);
+    if (other == nullptr) continue;
+    const Pairs pairs = pairs_of(*winner, *other);
+    const Ratio ratio = paired_ratio(pairs.first, pairs.second, 1);
     line +=
         fmt::format("; {} {:.1f}, best is {:.2f} x [{:.2f}, {:.2f}]",
                     std::string(way) == "first" ? "first tier alone" : "1:1", other->summary.median,
@@ -209,14 +205,27 @@ struct Found {
   WeightSearch search;
 };
 
+void check_peaks_of_weights(Session& session) {
+  for (Cell& cell : session.document.cells) {
+    if (cell.mode != "interleave") continue;
+    for (Flag& flag : check_bandwidth_peak(cell.label, cell.summary.median,
+                                           session.ceiling_of_nodes(cell.nodes, cell.mix), 0)) {
+      cell.flags.push_back(std::move(flag));
+    }
+  }
+}
+
 void report(Session& session, const std::vector<Found>& all, const std::vector<int>& nodes) {
+  check_peaks_of_weights(session);
   for (const Found& found : all) report_mix(session, found.mix, found.search.best.weights, nodes);
   if (all.empty()) return;
   const Weights& best = all.front().search.best.weights;
   session.document.findings.push_back(sysfs_line(best, nodes));
   session.document.findings.push_back(
-      fmt::format("weights {} over nodes {}; cxltier run does not interleave by weights yet",
-                  text_of(best), fmt::join(nodes, ":")));
+      fmt::format("weights {} over nodes {}{}", text_of(best), fmt::join(nodes, ":"),
+                  is_offered(PolicyKind::interleave)
+                      ? "; or let cxltier run --policy interleave find its own while it runs"
+                      : "; cxltier run does not interleave by weights yet"));
 }
 
 }  // namespace
@@ -236,6 +245,7 @@ ModePart interleave_part(Session& session) {
   auto weigher = std::make_shared<Weigher>(session, session.team_on("interleave", cpus, {}), nodes);
   std::vector<Found> all;
   for (const Mix& mix : mixes_or(session, {"R", "2:1", "1:1"})) {
+    session.show_step(fmt::format("searching weights for {}", mix.name));
     std::vector<double> alone;
     double total = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {

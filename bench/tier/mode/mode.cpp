@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace cxltier::bench {
@@ -51,6 +52,14 @@ std::vector<Mix> mixes_or(const Session& session, const std::vector<const char*>
   std::vector<Mix> mixes;
   for (const char* name : usual) mixes.push_back(*find_mix(name));
   return mixes;
+}
+
+std::vector<PageKind> small_and_huge(const Session& session) {
+  std::vector<PageKind> kinds = {PageKind::small};
+  if (usual_pages(std::nullopt, session.document.machine.thp) == PageKind::thp) {
+    kinds.push_back(PageKind::thp);
+  }
+  return kinds;
 }
 
 std::vector<unsigned> load_cpus(const Session& session, std::size_t cpu_node) {

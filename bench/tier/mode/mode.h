@@ -42,6 +42,9 @@ void run_mode(Session& session);
 // The mixes that were asked for, else `usual`.
 [[nodiscard]] std::vector<Mix> mixes_or(const Session& session,
                                         const std::vector<const char*>& usual);
+// Page sizes that this machine has without being asked for: 4 KiB, and 2 MiB unless huge pages are
+// off.
+[[nodiscard]] std::vector<PageKind> small_and_huge(const Session& session);
 // Cores of a CPU node that load, at most options.threads.
 [[nodiscard]] std::vector<unsigned> load_cpus(const Session& session, std::size_t cpu_node);
 

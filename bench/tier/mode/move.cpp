@@ -150,7 +150,7 @@ ModePart move_part(Session& session) {
   }
   for (const int from : nodes) {
     std::map<PageKind, std::shared_ptr<Shuttle>> shuttles;
-    for (const PageKind pages : {PageKind::small, PageKind::thp}) {
+    for (const PageKind pages : small_and_huge(session)) {
       shuttles[pages] = make_shuttle(session, from, pages);
     }
     for (const int to : nodes) {

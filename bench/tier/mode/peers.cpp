@@ -34,11 +34,20 @@ struct ChasePair {
   std::optional<MultichaseMethod> peer;
 };
 
+// Both sides' pages must be alike, or the ratio is one of pages.
+void add_placement(const char* whose, const Buffer& buffer, Cell& cell) {
+  const std::string subject = fmt::format("{}: {}", cell.label, whose);
+  for (Flag& flag : check_placement(subject, buffer.report(), buffer.pages())) {
+    cell.flags.push_back(std::move(flag));
+  }
+}
+
 // value: ours; companion: theirs.  Order within the pair alternates.
 void add_chase(Session& session, std::vector<Task>& tasks) {
   int error = 0;
   const std::size_t bytes = session.options.smoke ? 4 * mib : 256 * mib;
-  const BufferRequest request{bytes, session.options.pages, {}};
+  const NodeWeight node{static_cast<NodeId>(session.nodes().front()), 1};
+  const BufferRequest request{bytes, session.options.pages, {node}};
   std::optional<Buffer> own = Buffer::make(request, error);
   std::optional<Buffer> peer = Buffer::make(request, error);
   if (!own || !peer) return session.say("no memory for two chases of 256 MiB");
@@ -59,6 +68,10 @@ void add_chase(Session& session, std::vector<Task>& tasks) {
     if (!peer_first) theirs = pair->peer->sample_ns(ms, session.timer);
     return Measured{ours, theirs};
   };
+  task.finish = [pair](Cell& cell) {
+    add_placement("ours", pair->own_buffer, cell);
+    add_placement("multichase's method", pair->peer_buffer, cell);
+  };
   tasks.push_back(std::move(task));
 }
 
@@ -76,6 +89,7 @@ class OwnStreams {
       : session_(session), team_(session.team_on("peers", cpus, {session.nodes().front()})) {}
 
   [[nodiscard]] bool placed() const { return !team_.buffer_of.empty(); }
+  void finish(Cell& cell) { session_.check_load(cell, team_, team_.buffer_of.begin()->first); }
   // Best of several windows of about a pass of STREAM's, as STREAM's is the best of several passes:
   // of noisy rates, the best of shorter ones is higher.
   double run(const char* mix, int windows) {
@@ -99,7 +113,8 @@ void add_streams(Session& session, std::vector<Task>& tasks) {
   int error = 0;
   // Each of the three arrays is 4 x the last-level cache, as STREAM asks.
   const std::size_t bytes = 3 * session.used_bytes();
-  std::optional<Buffer> memory = Buffer::make({bytes, session.options.pages, {}}, error);
+  const NodeWeight node{static_cast<NodeId>(session.nodes().front()), 1};
+  std::optional<Buffer> memory = Buffer::make({bytes, session.options.pages, {node}}, error);
   if (!memory) return session.say("no memory for STREAM's arrays");
   auto pair =
       std::make_shared<StreamPair>(StreamPair{std::move(*memory), {}, load_cpus(session, 0)});
@@ -133,7 +148,9 @@ void add_streams(Session& session, std::vector<Task>& tasks) {
       if (!peer_first) theirs = pair->stream->run(passes).*loop.theirs;
       return Measured{ours, theirs};
     };
-    task.finish = [pair](Cell& cell) {
+    task.finish = [pair, own](Cell& cell) {
+      add_placement("STREAM's arrays", pair->memory, cell);
+      own->finish(cell);
       cell.extra["sums_right"] = pair->stream->is_right() ? 1 : 0;
     };
     tasks.push_back(std::move(task));
@@ -143,20 +160,16 @@ void add_streams(Session& session, std::vector<Task>& tasks) {
 void report_ratios(Session& session) {
   for (Cell& cell : session.document.cells) {
     if (cell.mode != "peers") continue;
-    std::vector<double> ours;
-    std::vector<double> theirs;
-    for (const Sample& sample : cell.samples) {
-      ours.push_back(sample.value);
-      theirs.push_back(sample.companion);
-    }
-    const Ratio ratio = paired_ratio(ours, theirs, 1);
+    const Pairs pairs = pairs_with_companion(cell);
+    const Ratio ratio = paired_ratio(pairs.first, pairs.second, 1);
     cell.extra["ratio"] = ratio.value;
     cell.extra["ratio_low"] = ratio.interval.low;
     cell.extra["ratio_high"] = ratio.interval.high;
     session.document.findings.push_back(fmt::format(
-        "{}: {:.1f} against {:.1f} {}; ratio {:.3f}, 95 % [{:.3f}, {:.3f}] over {} pairs",
+        "{}: {:.1f} against {:.1f} {}; ratio {:.3f}, 95 % [{:.3f}, {:.3f}] over {} {}pairs",
         cell.label, cell.summary.median, cell.companion.median, cell.unit, ratio.value,
-        ratio.interval.low, ratio.interval.high, ratio.pairs));
+        ratio.interval.low, ratio.interval.high, ratio.pairs,
+        pairs.undisturbed ? "" : "disturbed "));
   }
 }
 

@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the two data files to documents, and their flags.
+// From the data files that are compiled in to documents.
 #include "bench/tier/reference/reference.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <limits>
-#include <map>
+#include "bench/tier/reference/curves_file.h"
 
 namespace cxltier::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The tiers of a published machine as nodes, so that its cells have the shape of ours.
-struct TierEntry {
-  const char* name;  // in published_tiers.json
-  const char* log;   // in eurosys24_curves.json
-  int node;
-  const char* kind;
-  Distance distance;
-};
-constexpr TierEntry tiers[] = {
-    {"local", "dram-local-snc", 0, "dram", Distance::local_dram},
-    {"remote", "dram-remote-socket", 1, "dram", Distance::remote_dram},
-    {"cxl", "cxl-local-socket", 2, "cxl", Distance::cxl},
-    {"cxl-remote", "cxl-remote-socket", 3, "cxl", Distance::cxl},
-};
-
 const Json& machines() {
   static const Json json = Json::parse(published_tiers_json());
   return json.at("machines");
-}
-
-const Json& curves_file() {
-  static const Json json = Json::parse(eurosys24_curves_json());
-  return json;
 }
 
 const Json* find_machine(std::string_view name) {
@@ -47,27 +25,8 @@ const Json* find_machine(std::string_view name) {
   return nullptr;
 }
 
-Summary published(double low, double high) {
-  Summary summary;
-  summary.count = 1;
-  summary.median = (low + high) / 2;
-  summary.interval = {low, high};
-  summary.least = low;
-  summary.greatest = high;
-  return summary;
-}
-
-Cell published_cell(const char* mode, const TierEntry& tier, const std::string& name) {
-  Cell cell;
-  cell.mode = mode;
-  cell.cpu_node = 0;
-  cell.nodes = {tier.node};
-  cell.label = fmt::format("{} {}", tier.name, name);
-  return cell;
-}
-
 void add_latencies(const Json& machine, Document& document) {
-  for (const TierEntry& tier : tiers) {
+  for (const TierEntry& tier : published_tiers) {
     const auto found = machine.at("latency_ns").find(tier.name);
     if (found == machine.at("latency_ns").end()) continue;
     const bool range = found->is_array();
@@ -75,24 +34,25 @@ void add_latencies(const Json& machine, Document& document) {
     cell.id = fmt::format("latency/cpu0/node{}/thp/whole/1", tier.node);
     cell.quantity = "latency";
     cell.unit = "ns";
-    cell.summary = range ? published(found->at(0).get<double>(), found->at(1).get<double>())
-                         : published(found->get<double>(), found->get<double>());
+    cell.summary = range ? published_summary(found->at(0).get<double>(), found->at(1).get<double>())
+                         : published_summary(found->get<double>(), found->get<double>());
     document.cells.push_back(std::move(cell));
   }
 }
 
 void add_bandwidths(const Json& machine, Document& document) {
-  for (const TierEntry& tier : tiers) {
+  for (const TierEntry& tier : published_tiers) {
     const auto found = machine.at("bandwidth_gbps").find(tier.name);
     if (found == machine.at("bandwidth_gbps").end()) continue;
-    for (const auto& [mix, gbps] : found->items()) {
+    for (const auto& [name, gbps] : found->items()) {
+      const std::string mix = name == "0:1nt" ? "W-nt" : name;
       Cell cell = published_cell("bandwidth", tier, mix);
       cell.id = fmt::format("bandwidth/cpu0/node{}/{}", tier.node, mix);
       cell.quantity = "bandwidth";
       cell.unit = "GB/s";
       cell.better = Better::higher;
-      cell.mix = mix == "0:1nt" ? "W-nt" : mix;
-      cell.summary = published(gbps.get<double>(), gbps.get<double>());
+      cell.mix = mix;
+      cell.summary = published_summary(gbps.get<double>(), gbps.get<double>());
       document.cells.push_back(std::move(cell));
     }
   }
@@ -110,118 +70,21 @@ void add_interleave(const Json& machine, Document& document) {
   }
 }
 
-const TierEntry* find_log(const std::string& log) {
-  const auto* const found = std::find_if(std::begin(tiers), std::end(tiers),
-                                         [&](const TierEntry& tier) { return log == tier.log; });
-  return found == std::end(tiers) ? nullptr : found;
+// Figures that are no latency and no bandwidth of a tier.
+void add_remarks(const Json& machine, Document& document) {
+  const auto found = machine.find("remarks");
+  if (found == machine.end()) return;
+  for (const Json& line : *found) document.findings.push_back(line.get<std::string>());
 }
 
-Cell curve_cell(const Json& curve, const TierEntry& tier, const Json& point) {
-  const std::string mix = curve.at("mix").get<std::string>();
-  const auto threads = curve.at("threads").get<std::size_t>();
-  const bool random = curve.at("random").get<bool>();
-  Cell cell = published_cell("curve", tier, mix);
-  cell.label = fmt::format("{} {} {} threads{}", tier.name, mix, threads, random ? " random" : "");
-  cell.quantity = "latency";
-  cell.unit = "ns";
-  cell.companion_unit = "GB/s";
-  cell.mix = mix == "0:1nt" ? "W-nt" : mix;
-  cell.threads = threads;
-  cell.delay = static_cast<int>(point.at(0).get<double>());
-  cell.id = fmt::format("curve/cpu0/node{}/{}/{}t{}/d{}", tier.node, cell.mix, threads,
-                        random ? "-random" : "", cell.delay);
-  const double latency = point.at(1).get<double>();
-  const double gbps = point.at(2).get<double>() / 1000;
-  cell.summary = published(latency, latency);
-  cell.companion = published(gbps, gbps);
-  return cell;
-}
-
-// What the rules say of one curve goes to the cell of its highest load, the last of the points.
-void check_one_curve(const Json& curve, const TierEntry& tier, std::vector<Cell>& cells) {
-  std::vector<CurvePoint> points;
-  Flags flags;
-  for (const Cell& cell : cells) {
-    points.push_back({static_cast<double>(cell.delay), cell.summary.median, cell.companion.median});
-    if (cell.mix.find("nt") != std::string::npos) continue;
-    for (Flag& flag : check_little(cell.label, cell.companion.median, cell.summary.median,
-                                   curve.at("threads").get<std::size_t>())) {
-      flags.push_back(std::move(flag));
-    }
-  }
-  // Single readings: a tenth is no more than the noise of one.
-  for (Flag& flag : check_curve(cells.back().label, points, 0.10)) flags.push_back(flag);
-  const double idle =
-      std::min_element(points.begin(), points.end(), [](const CurvePoint& a, const CurvePoint& b) {
-        return a.latency_ns < b.latency_ns;
-      })->latency_ns;
-  for (Flag& flag : check_latency_floor(fmt::format("{} idle", tier.name), idle, 0)) {
-    flags.push_back(std::move(flag));
-  }
-  cells.back().flags = std::move(flags);
-}
-
-// The least latency of each tier for reads, and the points outside the curves, in one order check.
-void check_idle_order(Document& document, const std::map<int, double>& idle) {
-  std::vector<NodeLatency> nodes;
-  for (const TierEntry& tier : tiers) {
-    const auto found = idle.find(tier.node);
-    if (found == idle.end()) continue;
-    nodes.push_back({fmt::format("{} idle", tier.name), tier.distance, found->second});
-  }
-  for (const Json& point : curves_file().at("outside")) {
-    const TierEntry* tier = find_log(point.at("tier").get<std::string>());
-    const double latency = point.at("latency_ns").get<double>();
-    const std::string subject =
-        fmt::format("{} idle in {}", tier->name, point.at("log").get<std::string>());
-    nodes.push_back({subject, tier->distance, latency});
-    for (Flag& flag : check_latency_floor(subject, latency, 0)) {
-      document.flags.push_back(std::move(flag));
-    }
-  }
-  for (Flag& flag : check_latency_order(nodes, BufferAgainstCaches::larger)) {
-    document.flags.push_back(std::move(flag));
-  }
-}
-
-void add_curves(Document& document) {
-  std::map<int, double> idle;
-  for (const Json& curve : curves_file().at("curves")) {
-    const TierEntry* tier = find_log(curve.at("tier").get<std::string>());
-    if (tier == nullptr) continue;
-    std::vector<Cell> cells;
-    for (const Json& point : curve.at("points")) cells.push_back(curve_cell(curve, *tier, point));
-    std::sort(cells.begin(), cells.end(),
-              [](const Cell& a, const Cell& b) { return a.delay > b.delay; });
-    check_one_curve(curve, *tier, cells);
-    for (Cell& cell : cells) {
-      if (cell.mix == "R") {
-        double& least = idle.emplace(tier->node, std::numeric_limits<double>::max()).first->second;
-        least = std::min(least, cell.summary.median);
-      }
-      document.cells.push_back(std::move(cell));
-    }
-  }
-  check_idle_order(document, idle);
-}
-
-void add_nodes(Document& document) {
-  for (const TierEntry& tier : tiers) {
-    const bool used = std::any_of(document.cells.begin(), document.cells.end(), [&](const Cell& c) {
-      return !c.nodes.empty() && c.nodes.front() == tier.node;
-    });
-    if (!used) continue;
-    MachineNode node;
-    node.id = tier.node;
-    node.kind = tier.kind;
-    node.tier = tier.node;
-    document.machine.nodes.push_back(node);
-  }
+// A file of the user: "./curves.json", "curves.json".
+bool is_path(std::string_view name) {
+  return name.find('/') != name.npos || name.ends_with(".json");
 }
 
 }  // namespace
 
-bool is_reference(std::string_view name) { return find_machine(name) != nullptr; }
+bool is_reference(std::string_view name) { return is_path(name) || find_machine(name) != nullptr; }
 
 std::string reference_names() {
   std::string names;
@@ -244,6 +107,7 @@ std::string reference_list() {
 }
 
 Document read_reference(std::string_view name) {
+  if (is_path(name)) return read_curves_file(std::string(name));
   const Json& machine = *find_machine(name);
   Document document;
   document.name = name;
@@ -259,9 +123,10 @@ Document read_reference(std::string_view name) {
   add_latencies(machine, document);
   add_bandwidths(machine, document);
   add_interleave(machine, document);
+  add_remarks(machine, document);
   if (machine.contains("curves")) {
-    document.licence = curves_file().at("licence").get<std::string>();
-    add_curves(document);
+    document.licence = Json::parse(eurosys24_curves_json()).at("licence").get<std::string>();
+    add_curves(eurosys24_curves_json(), document);
   }
   add_nodes(document);
   return document;

@@ -13,11 +13,14 @@
 
 namespace cxltier::bench {
 
+// A published machine, or a path.
 [[nodiscard]] bool is_reference(std::string_view name);
 // "intel-snc4-eurosys24, ..."
 [[nodiscard]] std::string reference_names();
 // One line per machine: name, what it is, source.
 [[nodiscard]] std::string reference_list();
+// A name that has a slash or ends in .json is a file of the user's (curves_file.h).  Throws
+// std::invalid_argument, with the place and the cause, if that cannot be read.
 // pre: is_reference(name)
 [[nodiscard]] Document read_reference(std::string_view name);
 

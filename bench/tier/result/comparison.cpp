@@ -82,7 +82,10 @@ std::string text_of(const std::vector<ComparedCell>& cells, const std::string& b
                   before_name, 100 * same_bound);
   for (const ComparedCell& cell : cells) {
     ++counts[static_cast<std::size_t>(cell.change)];
-    if (cell.change == Change::missing) continue;
+    if (cell.change == Change::missing) {
+      out += fmt::format("  {:<44} missing {}\n", cell.label, cell.before > 0 ? "now" : "before");
+      continue;
+    }
     out += fmt::format("  {:<44} {:>9.4g} {:>9.4g} {:<6} {:>6.3f} [{:.3f}, {:.3f}]  {}\n",
                        cell.label, cell.now, cell.before, cell.unit, cell.ratio.value,
                        cell.ratio.interval.low, cell.ratio.interval.high, name_of(cell.change));

@@ -19,7 +19,31 @@ Flag unsound(const Cell& cell) {
   return flag;
 }
 
+Pairs pairs_where(const Cell& first, const Cell& second, double Sample::*of_second) {
+  constexpr std::size_t pairs_least = 3;
+  const std::size_t rounds = std::min(first.samples.size(), second.samples.size());
+  Pairs counted;
+  Pairs all;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const Sample& a = first.samples[i];
+    const Sample& b = second.samples[i];
+    for (Pairs* const pairs : {&all, &counted}) {
+      if (pairs == &counted && !(a.counts() && b.counts())) continue;
+      pairs->first.push_back(a.value);
+      pairs->second.push_back(b.*of_second);
+    }
+  }
+  all.undisturbed = false;
+  return counted.first.size() >= pairs_least ? counted : all;
+}
+
 }  // namespace
+
+Pairs pairs_of(const Cell& first, const Cell& second) {
+  return pairs_where(first, second, &Sample::value);
+}
+
+Pairs pairs_with_companion(const Cell& cell) { return pairs_where(cell, cell, &Sample::companion); }
 
 void summarise(Cell& cell) {
   std::vector<double> values;

@@ -124,6 +124,16 @@ struct Document {
 // none.
 void summarise(Cell& cell);
 
+// What two figures measured in the same rounds, or one figure and its companion, have in pairs: of
+// samples that count on both sides; where fewer than 3 do, of all, and then `undisturbed` is false.
+struct Pairs {
+  std::vector<double> first;
+  std::vector<double> second;
+  bool undisturbed = true;
+};
+[[nodiscard]] Pairs pairs_of(const Cell& first, const Cell& second);
+[[nodiscard]] Pairs pairs_with_companion(const Cell& cell);
+
 // The worst of a document: the run's own flags and those of its cells.
 [[nodiscard]] Severity worst_of(const Document& document);
 

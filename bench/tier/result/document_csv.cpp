@@ -30,20 +30,20 @@ std::string nodes_text(const std::vector<int>& nodes) {
 std::string csv_of(const Document& document) {
   std::string out =
       "id,mode,label,quantity,unit,median,ci95_low,ci95_high,companion_unit,companion_median,"
-      "samples,rejected,cpu_node,nodes,mix,pages,threads,delay,severity,rules\r\n";
+      "samples,rejected,cpu_node,nodes,mix,pages,threads,delay,severity,rules,emulated\r\n";
   for (const Cell& cell : document.cells) {
     std::vector<std::string> rules;
     for (const Flag& flag : cell.flags) rules.push_back(flag.rule);
     const bool two = !cell.companion_unit.empty();
     out += fmt::format(
-        "{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+        "{},{},{},{},{},{:.6g},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
         quoted(cell.id), cell.mode, quoted(cell.label), cell.quantity, cell.unit,
         cell.summary.median, cell.summary.interval.low, cell.summary.interval.high,
         cell.companion_unit, two ? fmt::format("{:.6g}", cell.companion.median) : "",
         cell.summary.count, cell.summary.rejected, number_or_nothing(cell.cpu_node),
         nodes_text(cell.nodes), cell.mix, cell.pages, cell.threads, number_or_nothing(cell.delay),
         cell.flags.empty() ? "" : name_of(worst_of(cell.flags)),
-        quoted(fmt::format("{}", fmt::join(rules, " "))));
+        quoted(fmt::format("{}", fmt::join(rules, " "))), document.machine.emulated);
   }
   return out;
 }

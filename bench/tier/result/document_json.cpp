@@ -122,8 +122,7 @@ Json settings_json(const Settings& s) {
           {"llc_latency_ns", positive(s.llc_latency_ns)}};
 }
 
-// --- reading
-// --------------------------------------------------------------------------------------
+// --- reading ---
 
 double number(const Json& json, const char* key, double otherwise) {
   const auto found = json.find(key);

@@ -44,8 +44,13 @@ std::optional<double> least_local(std::span<const NodeLatency> nodes) {
   return least;
 }
 
+bool must_be_slower(Distance distance) {
+  return distance != Distance::local_dram && distance != Distance::unordered;
+}
+
 const char* word_of(Distance distance) {
-  return distance == Distance::cxl ? "CXL memory" : "another socket's DRAM";
+  if (distance == Distance::cxl) return "CXL memory";
+  return distance == Distance::persistent ? "persistent memory" : "another socket's DRAM";
 }
 
 }  // namespace
@@ -85,7 +90,7 @@ Flags check_latency_order(std::span<const NodeLatency> nodes, BufferAgainstCache
   const std::optional<double> local = least_local(nodes);
   if (!local) return flags;
   for (const NodeLatency& node : nodes) {
-    if (node.distance == Distance::local_dram || node.latency_ns <= 0) continue;
+    if (!must_be_slower(node.distance) || node.latency_ns <= 0) continue;
     const double share = node.latency_ns / *local;
     if (share >= order_suspect_share) continue;
     const bool below = share < order_invalid_share;

@@ -6,21 +6,19 @@
 // chase that the prefetcher ran ahead of, and a thread that stayed on the wrong socket.  Nobody
 // looked.  So every figure, ours and those published, goes through the same rules:
 //
-//   rule             invalid                                         suspect
+//   rule             invalid                                  suspect
 //   latency_floor    below the last-level cache of the host
-//   latency_order    remote or CXL below local DRAM (-2 %)           not 5 % above it
-//   bandwidth_peak   above channels x rate, or the link's            above what firmware says
-//   little           more lines under way than cores can have
-//   placement        under 99 % of the pages on their node           could not be looked up
-//   page_size        granted for under 90 % of the bytes             could not be looked up
-//   buffer_size                                                      under 4 x the last-level cache
-//   curve                                                            latency falls as load rises;
-//                                                                    bandwidth falls past the knee
-//   drift            sentinel runs differ by more than 10 %          by more than 5 %
-//   samples                                                          half of them, or more,
-//   rejected firmware                                                         30 % away; a unit
-//   fault timer                                                            calibrations differ by 1
-//   %
+//   latency_order    remote or CXL below local DRAM (-2 %)    not 5 % above it
+//   bandwidth_peak   above channels x rate, or the link's     above what firmware says
+//   little           more lines under way than cores have
+//   placement        under 99 % of the pages on their node    could not be looked up
+//   page_size        granted for under 90 % of the bytes      could not be looked up
+//   buffer_size                                               under 4 x the last-level cache
+//   curve                                                     latency falls as load rises
+//   drift            sentinels differ by more than 10 %       by more than 5 %
+//   samples          none was undisturbed                     half of them rejected, or more
+//   firmware                                                  30 % away; a fault of units
+//   timer                                                     calibrations differ by 1 %
 //
 // A flag says what it found and what the bound was; nothing is smoothed or dropped.  Pure.
 #pragma once
@@ -53,8 +51,7 @@ struct Flag {
 
 using Flags = std::vector<Flag>;
 
-// --- single figures
-// -------------------------------------------------------------------------------
+// --- single figures ---
 
 // No server's last-level cache answers faster than about 70 cycles at 3.5 GHz.  Used where the
 // cache's own latency was not measured; a part that answers faster would change it.
@@ -64,7 +61,8 @@ inline constexpr double llc_latency_least_ns = 20;
 [[nodiscard]] Flags check_latency_floor(std::string_view subject, double latency_ns,
                                         double llc_latency_ns);
 
-enum class Distance : std::uint8_t { local_dram, remote_dram, cxl };
+// unordered: memory of which it is not known whether it must be slower, such as HBM.
+enum class Distance : std::uint8_t { local_dram, remote_dram, cxl, persistent, unordered };
 
 struct NodeLatency {
   std::string subject;
@@ -95,8 +93,7 @@ inline constexpr double lines_per_core_most = 64;
 [[nodiscard]] Flags check_firmware_latency(std::string_view subject, double measured_ns,
                                            double firmware_ns);
 
-// --- the way of measuring
-// -------------------------------------------------------------------------
+// --- the way of measuring ---
 
 [[nodiscard]] Flags check_placement(std::string_view subject, const PlacementReport& report,
                                     PageKind asked);
@@ -120,8 +117,7 @@ struct CurvePoint {
 [[nodiscard]] Flags check_curve(std::string_view subject, std::span<const CurvePoint> points,
                                 double noise);
 
-// --- samples
-// --------------------------------------------------------------------------------------
+// --- samples ---
 
 struct DisturbanceLimits {
   double steal_share = 0.02;

@@ -64,9 +64,13 @@ def check_curve(folder):
     points = [cell for cell in cells.values() if cell["mode"] == "curve"]
     pairs = [cell for cell in cells.values() if cell["mode"] == "interference"]
     expect(len(points) == 6, f"curve: {len(points)} points, 6 expected")
-    expect(len(pairs) == 12, f"curve: {len(pairs)} cells of pairs, 12 expected")
+    expect(len(pairs) == 24, f"curve: {len(pairs)} cells of pairs, 24 expected")
+    loads = [cell for cell in pairs if cell["delay"] is not None]
+    expect(len(loads) == 12 and all(cell["companion_summary"]["median"] > 0 for cell in loads),
+           "a pair without load on the other node")
     expect(all(cell["companion_summary"]["median"] > 0 for cell in points), "a curve without load")
-    expect(len(result["findings"]) == 6, "each pair of nodes has a line")
+    lines = [line for line in result["findings"] if line.startswith("load on node ")]
+    expect(len(lines) == 6, f"curve: {len(lines)} lines on pairs, 6 expected")
 
 
 def check_interleave(folder):

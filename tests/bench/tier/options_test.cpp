@@ -79,6 +79,27 @@ TEST(Options, TheWordAndTheKnownOnesAreNamed) {
   EXPECT_TRUE(holds(wrong({"--spacing", "96"}), "'96' is no spacing; known: 64, 128, 256"));
 }
 
+// Whatever the order: what was asked for wins over what the short form would take.
+TEST(Options, TheShortFormLeavesWhatWasAskedFor) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--smoke", "--rounds", "5"}, {"--rounds", "5", "--smoke"}}) {
+    const Options options = parse_options(words);
+    EXPECT_EQ(options.rounds, 5);
+    EXPECT_EQ(options.sample_ms, 2);
+    EXPECT_EQ(options.time_s, 5);
+  }
+}
+
+TEST(Options, TwoFormsOnOneStreamAreRefused) {
+  EXPECT_TRUE(holds(wrong({"--json", "--csv"}), "--json and --csv both print"));
+  EXPECT_EQ(wrong({"--json", "--json"}), "");
+}
+
+TEST(Options, AReferenceMayBeAFile) {
+  EXPECT_EQ(parse_options({"--reference", "./mine.json"}).references.size(), 1u);
+  EXPECT_EQ(parse_options({"--reference", "spr-e3s,mine.json"}).references.size(), 2u);
+}
+
 TEST(Options, HelpNamesEveryMode) {
   const Options options = parse_options({"--help"});
   ASSERT_TRUE(options.exit_text.has_value());
@@ -94,6 +115,15 @@ TEST(Processors, CacheSizesAsSysfsWritesThem) {
   EXPECT_EQ(parse_cache_size("512"), 512u);
   EXPECT_EQ(parse_cache_size(""), 0u);
   EXPECT_EQ(parse_cache_size("many"), 0u);
+}
+
+// No madvise overrides "never": asked for by default, every figure would be called invalid.
+TEST(Buffer, HugePagesThatAreOffAreNotTheUsualOnes) {
+  EXPECT_EQ(usual_pages({}, "always madvise [never]"), PageKind::small);
+  EXPECT_EQ(usual_pages({}, "always [madvise] never"), PageKind::thp);
+  EXPECT_EQ(usual_pages({}, ""), PageKind::thp);
+  EXPECT_EQ(usual_pages(PageKind::thp, "always madvise [never]"), PageKind::thp);
+  EXPECT_EQ(usual_pages(PageKind::hugetlb, "always madvise [never]"), PageKind::hugetlb);
 }
 
 TEST(Buffer, NodesAreDealtByWeight) {

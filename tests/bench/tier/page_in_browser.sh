@@ -27,11 +27,25 @@ addEventListener("load", () => {
     if (curves() >= before) faults.push("hiding a curve does nothing");
     button.click();
     if (curves() !== before) faults.push("a hidden curve does not come back");
-    const mark = document.querySelector("#curve svg circle, #curve svg rect");
+    const mark = document.querySelector("#curve svg g circle, #curve svg g rect");
     const point = mark.getBoundingClientRect();
     document.querySelector("#curve svg").dispatchEvent(new PointerEvent("pointermove",
       {clientX: point.x + point.width / 2, clientY: point.y + point.height / 2, bubbles: true}));
     if (!/ns at/.test(document.getElementById("tip").textContent)) faults.push("no tip at a point");
+    const label = () => document.querySelector("#curve svg text").textContent;
+    const whole = document.getElementById("whole"), first = label();
+    const drag = (kind, x, y) => {
+      const svg = document.querySelector("#curve svg"), box = svg.getBoundingClientRect();
+      svg.dispatchEvent(new PointerEvent(kind, {clientX: box.x + box.width * x, bubbles: true,
+        clientY: box.y + box.height * y, pointerType: "mouse"}));
+    };
+    if (!whole.hidden) faults.push("the whole range is offered before anything was dragged over");
+    drag("pointerdown", 0.4, 0.3);
+    drag("pointermove", 0.6, 0.5);
+    drag("pointerup", 0.6, 0.5);
+    if (whole.hidden || label() === first) faults.push("dragging shows no part");
+    whole.click();
+    if (!whole.hidden || label() !== first) faults.push("the whole range does not come back");
   } else {
     faults.push("no curves");
   }

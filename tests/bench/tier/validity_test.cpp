@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/tier/host/machine_record.h"
 #include "bench/tier/reference/reference.h"
+#include "bench/tier/verdict/curve_reading.h"
 
 namespace cxltier::bench {
 namespace {
@@ -45,6 +47,12 @@ TEST(Validity, RemoteAndCxlMustBeSlowerThanLocal) {
     EXPECT_TRUE(
         has(order_of(distance, 60, BufferAgainstCaches::smaller), "latency_order", Severity::note));
   }
+}
+
+// HBM may answer sooner or later than DRAM: no order can be broken.
+TEST(Validity, MemoryOfUnknownOrderIsNotJudged) {
+  EXPECT_TRUE(order_of(Distance::unordered, 60).empty());
+  EXPECT_TRUE(has(order_of(Distance::persistent, 60), "latency_order", Severity::invalid));
 }
 
 TEST(Validity, WithoutLocalDramThereIsNoOrder) {
@@ -113,6 +121,23 @@ TEST(Validity, CurvesThatBendTheWrongWay) {
   EXPECT_TRUE(has(check_curve("c", past_knee, 0.05), "curve", Severity::note));
 }
 
+TEST(CurveReading, IsBetweenThePointsAndFlatBelowTheFirst) {
+  const std::vector<CurvePoint> points = {{500, 100, 4}, {100, 120, 20}, {0, 300, 40}};
+  EXPECT_EQ(latency_at(points, 1), 100);
+  EXPECT_EQ(latency_at(points, 12), 110);
+  EXPECT_EQ(latency_at(points, 30), 210);
+  EXPECT_EQ(latency_at(points, 41), std::nullopt);
+  EXPECT_EQ(reading_of(points),
+            "100 ns at 10 % of 40.0 GB/s, 110 at 30 %, 156 at 60 %, 210 at 75 %, 264 at 90 %");
+  EXPECT_EQ(reading_of(std::vector<CurvePoint>{{0, 300, 40}}), "");
+}
+
+// Past the knee the same rate comes again with a higher latency: the first crossing counts.
+TEST(CurveReading, TakesTheFirstCrossing) {
+  const std::vector<CurvePoint> points = {{500, 100, 10}, {100, 200, 40}, {0, 900, 30}};
+  EXPECT_EQ(latency_at(points, 25), 150);
+}
+
 TEST(Validity, SamplesAreRejectedByCauseAndByNothingElse) {
   const DisturbanceLimits limits;
   Disturbance quiet;
@@ -132,8 +157,7 @@ TEST(Validity, SamplesAreRejectedByCauseAndByNothingElse) {
   EXPECT_TRUE(has(check_samples("n", 5, 5), "samples", Severity::suspect));
 }
 
-// --- what was published
-// -----------------------------------------------------------------------------
+// --- what was published ---
 
 TEST(PublishedPoints, CxlAtSixteenNanosecondsIsImpossible) {
   const Document document = read_reference("intel-snc4-eurosys24");

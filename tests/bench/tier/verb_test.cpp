@@ -55,6 +55,15 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+constexpr const char* nobody =
+    "setpriv --reuid=65534 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs";
+
+bool nobody_runs() {
+  const std::string trial =
+      std::string(nobody) + " '" CXLTIER_COMMAND "' --version >/dev/null 2>&1";
+  return std::system(trial.c_str()) == 0;
+}
+
 TEST_F(BenchVerb, BadWordsAreNamedAndExitTwo) {
   const Outcome outcome = bench("sideways");
   EXPECT_EQ(outcome.status, 2);
@@ -176,13 +185,8 @@ TEST_F(BenchVerb, AContainerThatRefusesPoliciesIsSaidAndNotAFailure) {
 }
 
 TEST_F(BenchVerb, AnOrdinaryUserWithoutCapabilitiesMeasures) {
-  const char* const nobody =
-      "setpriv --reuid=65534 --clear-groups --bounding-set=-all "
-      "--inh-caps=-all --no-new-privs";
+  if (!nobody_runs()) GTEST_SKIP() << "not root, or another user can run nothing";
   std::filesystem::permissions(scratch_, std::filesystem::perms::all);
-  const std::string trial =
-      std::string(nobody) + " '" CXLTIER_COMMAND "' --version >/dev/null 2>&1";
-  if (std::system(trial.c_str()) != 0) GTEST_SKIP() << "not root, or another user can run nothing";
   const Outcome outcome = bench("latency --smoke --json", nobody);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(holds(outcome.out, "not root: prefetchers stay as they are"));
@@ -193,6 +197,78 @@ TEST_F(BenchVerb, OneCpuIsSaidAndNotAFailure) {
   const Outcome outcome = bench("--smoke", "taskset -c 0");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(holds(outcome.out, "one CPU: latency under load cannot be measured"));
+}
+
+// A run of hours that somebody ends leaves nothing that looks like a result.
+TEST_F(BenchVerb, AnInterruptIsSaidAndLeavesNothing) {
+  const Outcome outcome = bench("latency --smoke --rounds 1000 --time 600 --json --save=p --html h",
+                                "timeout --preserve-status --signal TERM 2");
+  EXPECT_EQ(outcome.status, 143) << outcome.err;  // ended by the signal, as the caller asked
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(holds(outcome.err, "cxltier: bench: interrupted before the end")) << outcome.err;
+  for (const auto& file : std::filesystem::directory_iterator(scratch_)) {
+    EXPECT_TRUE(file.path().filename() == "out" || file.path().filename() == "err") << file.path();
+  }
+}
+
+TEST_F(BenchVerb, ALimitOnMemoryIsAnAnswerAndNeverASignal) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer has more addresses in use than any limit";
+#endif
+  for (const char* const kib : {"60000", "150000", "400000", "1000000"}) {
+    const Outcome outcome = bench("--smoke", std::string("ulimit -v ") + kib + ";");
+    EXPECT_TRUE(outcome.status == 0 || outcome.status == 1 || outcome.status == 127)
+        << kib << ": " << outcome.status << outcome.err;
+    const bool explained = outcome.status != 1 || holds(outcome.err, "cxltier: ");
+    EXPECT_TRUE(explained) << kib << outcome.err;
+  }
+}
+
+TEST_F(BenchVerb, ProgressIsForTerminalsThatCanShowIt) {
+  if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no script(1) here";
+  const auto on_terminal = [&](const std::string& before, const std::string& words) {
+    const std::string run = "cd '" + scratch_ + "' && " + before +
+                            " script --quiet --return --command \"'" CXLTIER_COMMAND
+                            "' bench latency --smoke " +
+                            words + "\" /dev/null >out 2>err";
+    EXPECT_EQ(std::system(run.c_str()), 0) << read("out");
+    return read("out");
+  };
+  const std::string back = "\r\033[K";
+  EXPECT_TRUE(holds(on_terminal("TERM=xterm", ""), back));
+  EXPECT_FALSE(holds(on_terminal("TERM=xterm", "--quiet"), back));
+  EXPECT_FALSE(holds(on_terminal("TERM=dumb", ""), back));
+}
+
+TEST_F(BenchVerb, AFullDiskIsAFailureWithItsCause) {
+  for (const char* const file : {"--html=/dev/full", "--save=/dev/full"}) {
+    const Outcome outcome = bench(std::string("latency --smoke ") + file);
+    EXPECT_EQ(outcome.status, 1) << file;
+    EXPECT_TRUE(holds(outcome.err, "cannot write /dev/full: No space left on device"))
+        << outcome.err;
+    EXPECT_TRUE(holds(outcome.out, "idle latency, ns"));  // what was measured is not lost
+  }
+}
+
+TEST_F(BenchVerb, AHomeThatCannotBeWrittenIsRefusedBeforeMeasuring) {
+  if (!nobody_runs()) GTEST_SKIP() << "not root, or another user can run nothing";
+  std::filesystem::permissions(scratch_, std::filesystem::perms::all);
+  const Outcome outcome =
+      bench("latency --time 500 --rounds 500 --save",
+            std::string(nobody) + " env --unset=XDG_STATE_HOME HOME=/proc/nowhere");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "--save: cannot make the folder /proc/nowhere")) << outcome.err;
+}
+
+TEST_F(BenchVerb, ImpossiblePointsInAFileOfCurvesAreFlagged) {
+  std::ofstream(scratch_ + "/mine.json")
+      << "{\"curves\": [{\"tier\": \"cxl-local\", \"mix\": \"R\", \"threads\": 8, "
+         "\"points\": [[0, 800, 48000], [500, 16.3, 900]]}]}";
+  const Outcome outcome = bench("--reference mine.json");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "invalid: cxl idle (latency_floor): 16.3 ns is below"))
+      << outcome.out;
+  EXPECT_EQ(bench("--reference absent.json").status, 2);
 }
 
 }  // namespace
