@@ -20,7 +20,7 @@ constexpr std::array<const char*, verdict_count> texts = {
     "stays: on the tier that it earns",
     "moved up: hotter than what was there",
     "moved down: made room for a hotter one",
-    "moved down: the faster tier is loaded",
+    "moved down: a slower tier is to carry more",
     "moved up: the faster tier can carry more",
     "moved down: a stream loses least by it",
     "moved down: the tier was over its limit",
@@ -32,7 +32,7 @@ constexpr std::array<const char*, verdict_count> texts = {
     "stays: no bytes left in this tick",
     "stays: not clearly hotter than what it would displace",
     "stays: would not earn back what the move costs",
-    "stays: no room on the faster tier",
+    "stays: no room on the tier where it belongs",
     "stays: the tiers carry their shares",
     "stays: moves are held",
 };

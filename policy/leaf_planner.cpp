@@ -85,7 +85,9 @@ class Draft {
       // A limit is kept whatever the budget says.
       const auto over = static_cast<std::uint64_t>(-room_[tier]);
       budget_ = std::max(budget_, over);
-      move(choice.leaf, lower_tier(tier, over), over, Verdict::relieved);
+      const std::size_t to = lower_tier(tier, over);
+      if (room_[to] <= 0) say(leaves_[choice.leaf], Verdict::no_room);
+      move(choice.leaf, to, over, Verdict::relieved);
     }
   }
 

@@ -105,6 +105,12 @@ std::string fault_of(std::uint32_t pid, PageFailure failure) {
       return fault_without_page(who, pid);
     case PageFailure::forbidden:
       return who + ": no permission to read its telemetry; run as its user or as root";
+    case PageFailure::untrusted:
+      if (has_library(pid) == Preloaded::no) return fault_without_page(who, pid);
+      return who +
+             ": its telemetry folder is a link, or not its user's alone, so that others could put "
+             "figures there; remove it (cxltier in XDG_RUNTIME_DIR, or /dev/shm/cxltier-UID) and "
+             "restart the program";
     case PageFailure::damaged:
       return who + ": its telemetry page is damaged; it is made anew when the program restarts";
     case PageFailure::busy:

@@ -115,7 +115,8 @@ std::string follow(std::uint32_t pid, pid_t child, const RecordOptions& options,
     }
     const bool is_gone = failure == PageFailure::no_process || state == Child::ended;
     const bool may_wait = failure == PageFailure::none || failure == PageFailure::busy ||
-                          (state == Child::lives && failure != PageFailure::forbidden);
+                          (state == Child::lives && failure != PageFailure::forbidden &&
+                           failure != PageFailure::untrusted);
     if (is_gone || !may_wait) break;
     pause_for(interval);
   }

@@ -233,7 +233,7 @@ bool compare_with_machine(Settings& settings, const RunOptions& options) {
   const std::optional<TierMap> tiers = choose_tiers(settings, machine, tree, options);
   if (!tiers) return false;
   warn_of_absent_tiers(settings, machine, *tiers);
-  if (tiers->tier_count == 1) {
+  if (tiers->tier_count == 1 && settings.log != LogLevel::off) {
     complain(fmt::format("one memory tier only ({}): the program runs untouched",
                          nodes_of_tier(machine, *tiers, 0)));
   }
@@ -282,7 +282,6 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   Settings settings;
   apply_environment(settings, options);
   if (!apply_options(settings, options)) return exit_usage;
-  if (!compare_with_machine(settings, options)) return exit_usage;
 
   const char* search_path = std::getenv("PATH");
   const FoundProgram program =
@@ -290,6 +289,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   if (program.error != 0) {
     return complain_of_program(command.front(), program.path, program.error);
   }
+  if (!compare_with_machine(settings, options)) return exit_usage;
   const std::string fault = why_not_preloadable(program.path);
   if (!fault.empty()) {
     complain(fmt::format("{} {}: the program runs untouched", command.front(), fault));
@@ -308,7 +308,8 @@ void add_run(CLI::App& app, int& exit_code, std::span<char* const> command) {
   verb->add_option("--policy", options->policy,
                    "hot-cold (default), balance, capacity, or first-touch: observe only")
       ->take_last();
-  verb->add_option("--limit", options->limits, "At most SIZE of memory on a tier: dram=64M")
+  verb->add_option("--limit", options->limits,
+                   "At most SIZE of memory on a tier: dram=64M; the last one for a tier counts")
       ->type_name("TIER=SIZE")
       ->allow_extra_args(false);
   verb->add_option("--tiers", options->tiers, "Set the tiers, fastest first: '0,1;2' or '0-1/2'")

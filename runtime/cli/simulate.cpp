@@ -93,9 +93,14 @@ std::optional<simulator::Setting> setting_of(const SimulateOptions& options) {
   return simulator::Setting{machine, *std::move(workload)};
 }
 
+// Else its file is at fault, where it has one.
+bool has_unknown_name(const SimulateOptions& options) {
+  return options.trace.empty() || simulator::find_machine(options.cell.machine) == nullptr;
+}
+
 int run_scenario(const SimulateOptions& options) {
   const std::optional<simulator::Setting> setting = setting_of(options);
-  if (!setting) return exit_failed;
+  if (!setting) return has_unknown_name(options) ? exit_usage : exit_failed;
   const simulator::Workload& workload = setting->workload;
   constexpr double gib = 1024.0 * 1024 * 1024;
   const auto gib_of = [](std::uint64_t units) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -125,6 +126,13 @@ std::string decision_rows(const StatView& view) {
   return text;
 }
 
+// The rates of a row of four half-octave bins.
+std::string rates_text(std::size_t row) {
+  const double bound = std::ldexp(1.0, 2 * static_cast<int>(row) - 11);
+  if (row == 0) return fmt::format("below {:.3g}", 4 * bound);
+  return bound < 1e4 ? fmt::format("from {:.3g}", bound) : fmt::format("from {:.0f}", bound);
+}
+
 // Sums in floating point: the numbers of a page may be made up.
 std::string heat_of(const StatView& view) {
   std::array<double, rate_bins / bins_per_row> rows{};
@@ -133,12 +141,11 @@ std::string heat_of(const StatView& view) {
   }
   const double most = *std::max_element(rows.begin(), rows.end());
   if (most <= 0) return "\nheat      nothing sensed yet\n";
-  std::string text = "\nheat    pages (by touches per second, cold above, hot below)\n";
+  std::string text = "\ntouches/s per page       pages\n";
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const double width = static_cast<double>(bar_width) * rows[row] / most;
     const std::string bar(static_cast<std::size_t>(width + 0.5), '#');
-    text += fmt::format("{:2}-{:2}  {:12.0f}  {}", row * bins_per_row,
-                        row * bins_per_row + bins_per_row - 1, rows[row], bar);
+    text += fmt::format("{:<16}  {:12.0f}  {}", rates_text(row), rows[row], bar);
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
   }

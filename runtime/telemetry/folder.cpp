@@ -45,7 +45,7 @@ Result<int> open_in_runtime_folder(const FolderPlace& place, FolderUse use) noex
   if (path == nullptr || path[0] != '/') return Error{ENOENT};
   const Descriptor parent(::open(path, folder_flags));
   if (!parent.is_open()) return Error{errno};
-  if (!belongs_to(parent.number(), place.uid, S_IWGRP | S_IWOTH)) return Error{EPERM};
+  if (!belongs_to(parent.number(), place.uid, S_IWGRP | S_IWOTH)) return Error{ENOENT};
   return open_child(parent.number(), {"cxltier", place.uid, use});
 }
 

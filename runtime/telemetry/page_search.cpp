@@ -109,7 +109,7 @@ PageFailure identify(std::uint32_t pid, Target& target) noexcept {
 
 PageFailure more_telling(PageFailure a, PageFailure b) noexcept {
   constexpr std::array order{PageFailure::damaged, PageFailure::stale, PageFailure::busy,
-                             PageFailure::forbidden};
+                             PageFailure::untrusted, PageFailure::forbidden};
   for (const PageFailure failure : order) {
     if (a == failure || b == failure) return failure;
   }
@@ -132,8 +132,8 @@ class Search {
 
  private:
   static PageFailure failure_of(int error) noexcept {
-    const bool denied = error == EACCES || error == EPERM || error == ELOOP;
-    return denied ? PageFailure::forbidden : PageFailure::absent;
+    if (error == EPERM || error == ELOOP || error == ENOTDIR) return PageFailure::untrusted;
+    return error == EACCES ? PageFailure::forbidden : PageFailure::absent;
   }
   bool note(PageFailure failure) noexcept {
     if (failure == PageFailure::none) return true;

@@ -27,7 +27,7 @@ struct SearchPlace {
 };
 
 // `pid` may also be the id of one of the process's threads.  On a failure, the most telling one of
-// all places: damaged over stale over busy over forbidden over absent.
+// all places: damaged, stale, busy, untrusted, forbidden, absent.
 [[nodiscard]] PageFailure find_telemetry_page(std::uint32_t pid, const SearchPlace& place,
                                               TelemetryPage& page) noexcept;
 

@@ -19,6 +19,7 @@ enum class PageFailure : std::uint8_t {
   no_process,  // there is no process with that pid
   absent,      // the process has published nothing
   forbidden,   // no permission
+  untrusted,   // its folder is a link, or others could write there
   damaged,     // not a telemetry page, or cut short
   stale,       // left behind by an earlier process with the same pid, or by another boot
   busy,  // in the middle of an update at every attempt: its writer was stopped or killed there

@@ -240,6 +240,9 @@ TEST_F(RunVerb, ASingleTierIsSaid) {
   const Outcome outcome = shell("$cxltier run --tiers 0 -- echo started");
   EXPECT_EQ(outcome.out, "started\n");
   EXPECT_EQ(outcome.err, "cxltier: one memory tier only (node 0): the program runs untouched\n");
+  EXPECT_EQ(shell("$cxltier run --tiers 0 --log off -- echo started").err, "");
+  const Outcome absent = shell("$cxltier run --tiers 0 -- no-such-program-here");
+  EXPECT_FALSE(holds(absent.err, "one memory tier")) << absent.err;
 }
 
 }  // namespace

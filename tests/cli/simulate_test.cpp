@@ -73,7 +73,7 @@ TEST_F(SimulateVerb, UnknownNamesAreNamed) {
   EXPECT_EQ(policy.status, 2);
   EXPECT_TRUE(holds(policy.err, "unknown policy 'nonsense'")) << policy.err;
   const Outcome workload = shell("$cxltier simulate --workload nonsense");
-  EXPECT_EQ(workload.status, 1);
+  EXPECT_EQ(workload.status, 2);
   EXPECT_TRUE(holds(workload.err, "unknown workload 'nonsense'")) << workload.err;
   EXPECT_EQ(shell("$cxltier simulate --grid huge").status, 2);
   EXPECT_EQ(shell("$cxltier simulate --html /nowhere/page --policy first-touch").status, 1);

@@ -53,8 +53,8 @@ TEST_F(StatVerb, TextShowsNodesTiersMovesAndBars) {
   for (const char* part :
        {"active", "policy hot-cold", "   2  cxl            1          3000    11.7 MiB",
         "promoted  256 pages (1.0 MiB)", "demoted   512 pages (2.0 MiB)", "busy 3",
-        " 0- 3          3000  ########################################\n",
-        "60-63          1000  #############\n", "4.0 MiB", "160.0 KiB"}) {
+        "below 0.00195             3000  ########################################\n",
+        "from 524288               1000  #############\n", "4.0 MiB", "160.0 KiB"}) {
     EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
   }
 }
@@ -104,7 +104,7 @@ TEST_F(StatVerb, SaysWhyThereIsNothingToShow) {
   EXPECT_TRUE(holds(early.err, "it starts when the heap grows beyond CXLTIER_START")) << early.err;
 }
 
-TEST_F(StatVerb, ADamagedAStalePageAndAForbiddenOneAreToldApart) {
+TEST_F(StatVerb, ADamagedAStalePageAndAnOpenFolderAreToldApart) {
   const std::string folder = "mkdir -m 700 -p $scratch/cxltier\n";
   const Outcome damaged =
       shell(folder + "printf '%09000d' 7 >$scratch/cxltier/$$\n$cxltier stat $$");
@@ -116,10 +116,15 @@ TEST_F(StatVerb, ADamagedAStalePageAndAForbiddenOneAreToldApart) {
   EXPECT_EQ(stale.status, 1);
   EXPECT_TRUE(holds(stale.err, "(bash) is not under cxltier; start it with")) << stale.err;
 
-  const Outcome forbidden =
-      shell(with_publisher + "chmod 755 $scratch/cxltier\n$cxltier stat $pid");
-  EXPECT_EQ(forbidden.status, 1);
-  EXPECT_TRUE(holds(forbidden.err, "no permission")) << forbidden.err;
+  // Only of a process that has the library is the folder worth a word.
+  const std::string open_folder = "chmod 755 $scratch/cxltier\n";
+  const Outcome foreign = shell(with_publisher + open_folder + "$cxltier stat $pid");
+  EXPECT_EQ(foreign.status, 1);
+  EXPECT_TRUE(holds(foreign.err, "is not under cxltier")) << foreign.err;
+  const Outcome untrusted =
+      shell(folder + open_folder + "$cxltier run -- bash -c \"$cxltier stat \\$\\$\"");
+  EXPECT_EQ(untrusted.status, 1);
+  EXPECT_TRUE(holds(untrusted.err, "others could put figures there")) << untrusted.err;
 }
 
 // The service was started in a session of its own.

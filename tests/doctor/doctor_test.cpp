@@ -29,7 +29,7 @@ std::set<std::string> in_state(const DoctorReport& report, CheckState state) {
   return ids;
 }
 
-const Diagnosis& diagnosis_of(const DoctorReport& report, const std::string& id) {
+const Diagnosis& diagnosis_of(const DoctorReport& report, std::string_view id) {
   for (const Finished& finished : report.checks) {
     if (finished.check->id == id) return finished.diagnosis;
   }

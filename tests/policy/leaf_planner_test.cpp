@@ -205,6 +205,15 @@ TEST(LeafPlanner, AnOverfullTierIsRelievedOfItsColdestWhateverTheBudget) {
   EXPECT_EQ(moves[0].reason, Verdict::relieved);
 }
 
+TEST(LeafPlanner, AnOverfullTierAboveAFullOneSaysSo) {
+  Map map({1, 1});
+  map.add(0, 50);
+  map.add(0, 1);
+  map.add(1, 1);
+  EXPECT_TRUE(map.plan().empty());
+  EXPECT_EQ(map.verdict(1), Verdict::no_room);
+}
+
 TEST(LeafPlanner, LoweringShedsStreamsFirstThenTheHottest) {
   Map map({4, 8});
   map.add(0, 10);

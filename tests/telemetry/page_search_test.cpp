@@ -97,7 +97,13 @@ TEST(PageSearch, SaysWhyThereIsNone) {
   EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::damaged);
 
   ASSERT_EQ(::chmod(scratch.folder_path().c_str(), 0777), 0);
-  EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::forbidden);
+  EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::untrusted);
+
+  const std::string elsewhere = scratch.path() + "/elsewhere";
+  std::filesystem::rename(scratch.folder_path(), elsewhere);
+  ASSERT_EQ(::chmod(elsewhere.c_str(), 0700), 0);
+  std::filesystem::create_directory_symlink(elsewhere, scratch.folder_path());
+  EXPECT_EQ(find_telemetry_page(own_pid, search_in(scratch), page), PageFailure::untrusted);
 }
 
 // In a container: own PID namespace, own /dev/shm.  Writes "." when its page is there, "s" when it
