@@ -36,6 +36,9 @@ function(cxltier_options target world)
     # vptr checks need RTTI, which CORE classes do not have.
     target_compile_options(${target} PRIVATE -fsanitize=${CXLTIER_SANITIZE} -fno-sanitize=vptr)
     target_link_options(${target} PUBLIC -fsanitize=${CXLTIER_SANITIZE})
+    if(CXLTIER_FUZZ)
+      target_compile_options(${target} PRIVATE -fno-sanitize-recover=all)
+    endif()
   endif()
 endfunction()
 

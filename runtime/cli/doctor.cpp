@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/cli/device_health.h"
 #include "runtime/cli/kernel_log.h"
 #include "runtime/cli/machine_source.h"
 #include "runtime/cli/verb.h"
@@ -33,8 +34,9 @@ int doctor(const DoctorOptions& options) {
   std::optional<MachineSource> source = MachineSource::open(options.source, "doctor");
   if (!source) return exit_usage;
   const bool is_snapshot = source->is_snapshot();
-  const Platform platform =
+  Platform platform =
       read_platform(source->tree(), {is_snapshot, is_snapshot ? std::string() : read_kernel_log()});
+  if (!is_snapshot) add_device_health(platform);
   const DoctorReport report = diagnose(platform);
   if (report.is_blind) {
     complain(fmt::format("doctor: nothing to look at below {}: {}", options.source.root,

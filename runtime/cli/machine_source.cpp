@@ -23,7 +23,9 @@ constexpr std::size_t file_max = std::size_t{256} << 20;
 bool add_file(const std::string& path, const char* verb, StoredTree& tree) {
   const std::optional<std::string> bytes = read_whole_file(path);
   if (!bytes) {
-    complain(fmt::format("{}: --from: cannot read {}: {}", verb, path, std::strerror(errno)));
+    const char* cause = errno == EFBIG ? "it is larger than 256 MiB, which no machine's files are"
+                                       : std::strerror(errno);
+    complain(fmt::format("{}: --from: cannot read {}: {}", verb, path, cause));
     return false;
   }
   if (is_tar(*bytes)) {
@@ -90,6 +92,10 @@ std::optional<std::string> read_whole_file(const std::string& path) {
   std::fclose(file);
   errno = error;
   if (failed) return std::nullopt;
+  if (bytes.size() >= file_max) {
+    errno = EFBIG;
+    return std::nullopt;
+  }
   return bytes;
 }
 

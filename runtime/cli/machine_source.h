@@ -42,7 +42,7 @@ class MachineSource {
   std::optional<StoredTree> stored_;
 };
 
-// The whole file; nothing, and errno, if it cannot be read.
+// The whole file; nothing, and errno, if it cannot be read; EFBIG from 256 MiB on.
 [[nodiscard]] std::optional<std::string> read_whole_file(const std::string& path);
 // False, and errno, if it cannot be written.
 [[nodiscard]] bool write_whole_file(const std::string& path, const std::string& bytes);

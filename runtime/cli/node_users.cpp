@@ -35,18 +35,20 @@ std::vector<NodeUser> find_node_users(FileTree& tree, std::uint64_t node, std::s
   std::vector<NodeUser> users;
   const std::string mark = fmt::format("N{}=", node);
   for (const std::string& name : files.names("proc")) {
-    if (!number_in(name)) continue;
+    const std::optional<std::uint64_t> pid = number_in(name);
+    if (!pid) continue;
     const std::string maps = files.whole("proc/" + name + "/numa_maps").value_or("");
     const std::uint64_t bytes = bytes_on_node(maps, mark);
     if (bytes == 0) continue;
     users.push_back(
-        {fmt::format("{} ({})", files.value("proc/" + name + "/comm").value_or("?"), name), bytes});
+        {fmt::format("{} ({})", files.value("proc/" + name + "/comm").value_or("?"), name), *pid,
+         bytes});
   }
   const TieringFacts facts = read_tiering_facts(files);
   if (const auto use = facts.use.find(node); use != facts.use.end()) {
     const std::uint64_t bytes =
         use->second.slab + use->second.page_tables + use->second.kernel_stack;
-    if (bytes > 0) users.push_back({"the kernel (slab, page tables, stacks)", bytes});
+    if (bytes > 0) users.push_back({"the kernel (slab, page tables, stacks)", 0, bytes});
   }
   std::sort(users.begin(), users.end(),
             [](const NodeUser& a, const NodeUser& b) { return a.bytes > b.bytes; });

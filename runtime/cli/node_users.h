@@ -12,7 +12,8 @@
 namespace cxltier {
 
 struct NodeUser {
-  std::string process;  // "redis-server (1234)"; "the kernel" for slab and page tables
+  std::string process;    // "redis-server (1234)"; "the kernel" for slab and page tables
+  std::uint64_t pid = 0;  // 0: the kernel
   std::uint64_t bytes = 0;
 };
 

@@ -5,6 +5,7 @@
 // Exit codes: 0 done or nothing to do, 1 the kernel refused something (all of this call was taken
 // back), 2 usage.
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@ struct ProvisionVerb {
   std::string root = "/";
   bool dry_run = false;
   bool undo = false;
+  bool force = false;
   bool no_interleave = false;
 };
 
@@ -43,17 +45,29 @@ std::string kernel_reasons(const std::string& before) {
   return reasons;
 }
 
-std::string users_text(Sysfs& sysfs, const Platform& platform) {
-  std::string text;
+// Each line is a complaint of its own.
+void complain_each(std::string_view text) {
+  for (const std::string_view line : lines_of(text)) complain(line);
+}
+
+struct UseOfCxl {
+  std::string text;           // a line for each user of a node
+  bool by_processes = false;  // other than this one
+};
+
+UseOfCxl use_of_cxl(FileTree& tree, const Platform& platform) {
+  UseOfCxl use;
   for (const DaxInstance& dax : platform.dax) {
     if (dax.origin != DaxOrigin::cxl || dax.target_node.value_or(-1) < 0) continue;
     const auto node = static_cast<std::uint64_t>(*dax.target_node);
-    for (const NodeUser& user : find_node_users(sysfs.tree(), node, 5)) {
-      text +=
+    for (const NodeUser& user : find_node_users(tree, node, 5)) {
+      if (user.pid == static_cast<std::uint64_t>(::getpid())) continue;
+      use.by_processes |= user.pid != 0;
+      use.text +=
           fmt::format("\n  node {} is used by {}: {} KiB", node, user.process, user.bytes >> 10);
     }
   }
-  return text;
+  return use;
 }
 
 int report(const ProvisionOutcome& outcome, const std::string& log_before,
@@ -63,7 +77,7 @@ int report(const ProvisionOutcome& outcome, const std::string& log_before,
     for (const std::string& made : outcome.made) text += made + "\n";
     return print_data(text.empty() ? "nothing to do\n" : text);
   }
-  complain(fmt::format("provision: {}{}{}", outcome.fault, kernel_reasons(log_before), users));
+  complain_each(fmt::format("provision: {}{}{}", outcome.fault, kernel_reasons(log_before), users));
   if (outcome.stuck.empty()) {
     complain(fmt::format("provision: everything that this call did was taken back ({} writes)",
                          outcome.rolled_back.size()));
@@ -85,8 +99,16 @@ int provision(const ProvisionVerb& options) {
   Provisioner provisioner(sysfs);
   const std::string log = read_kernel_log();
   if (options.undo) {
+    const UseOfCxl use = use_of_cxl(sysfs.tree(), platform);
+    if (use.by_processes && !options.force) {
+      complain_each(
+          fmt::format("provision: --undo: the memory is in use; stop the programs, or let the "
+                      "kernel move their pages to other nodes: --undo --force{}",
+                      use.text));
+      return exit_failed;
+    }
     const ProvisionOutcome outcome = provisioner.undo(platform);
-    return report(outcome, log, outcome.done ? "" : users_text(sysfs, platform));
+    return report(outcome, log, outcome.done ? "" : use_of_cxl(sysfs.tree(), platform).text);
   }
   const ProvisionPlan plan = plan_provision(platform, {!options.no_interleave, false});
   if (options.dry_run || plan.is_empty()) return print_data(text_of(plan));
@@ -105,8 +127,12 @@ void add_provision(CLI::App& app, int& exit_code) {
   CLI::Option* dry_run =
       verb->add_flag("--dry-run", options->dry_run,
                      "Print the plan, its sysfs writes and the equivalent commands");
-  verb->add_flag("--undo", options->undo, "Take all CXL regions of volatile memory away again")
-      ->excludes(dry_run);
+  CLI::Option* undo =
+      verb->add_flag("--undo", options->undo, "Take all CXL regions of volatile memory away again")
+          ->excludes(dry_run);
+  verb->add_flag("--force", options->force,
+                 "With --undo: also if programs use it; the kernel moves their pages")
+      ->needs(undo);
   verb->add_flag("--no-interleave", options->no_interleave,
                  "One region for each device, where the window allows it");
   verb->add_option("--root", options->root, "Plan for a snapshot; needs --dry-run")

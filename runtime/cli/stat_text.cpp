@@ -16,7 +16,7 @@
 namespace cxltier {
 namespace {
 
-constexpr std::uint64_t limit_none = ~std::uint64_t{0};
+constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 constexpr std::size_t bins_per_row = 4;  // 16 rows fit on a small terminal
 constexpr std::size_t bar_width = 40;
 
@@ -46,7 +46,7 @@ std::string state_of(const StatView& view) {
   return text + fmt::format("; updated {:.1f} s ago\n", static_cast<double>(age_ms_of(view)) / 1e3);
 }
 
-std::string nodes_of(const StatView& view) {
+std::string node_rows(const StatView& view) {
   std::string text = "\nnode  kind        tier         pages        size\n";
   for (std::uint32_t i = 0; i < view.page.node_count; ++i) {
     const TelemetryNode& node = view.page.nodes[i];
@@ -64,12 +64,12 @@ std::string latency_text(const TelemetryLatency& latency) {
   return fmt::format("{:.0f}, {:.0f} ns", latency.loaded_ps / 1e3, latency.idle_ps / 1e3);
 }
 
-std::string tiers_of(const StatView& view) {
+std::string tier_rows(const StatView& view) {
   std::string text =
       "\ntier         pages        size       limit  over limit (max)  latency, idle\n";
   for (std::uint32_t i = 0; i < view.page.tier_count; ++i) {
     const TelemetryTier& tier = view.page.tiers[i];
-    const bool limited = tier.limit_pages != limit_none;
+    const bool limited = tier.limit_pages != unlimited;
     text += fmt::format("{:4}  {:12}  {:>10}  {:>10}  {:>16}  {:>13}\n", i, tier.pages,
                         size_text(bytes_of_pages(view, tier.pages)),
                         limited ? size_text(bytes_of_pages(view, tier.limit_pages)) : "none",
@@ -108,7 +108,7 @@ constexpr std::array<const char*, 4> mode_names = {
     "steady", "following a change", "holding: moves did not pay", "measuring without moves"};
 
 // Why pages are where they are, the most pages first.
-std::string decisions_of(const StatView& view) {
+std::string decision_rows(const StatView& view) {
   const TelemetryPage& page = view.page;
   if (page.ticks == 0) return {};
   const char* mode = page.mode < mode_names.size() ? mode_names[page.mode] : "unknown";
@@ -156,8 +156,8 @@ std::string heat_of(const StatView& view) {
 
 std::string stat_text_of(const StatView& view) {
   if (view.page.ticks == 0 && view.page.node_count == 0) return state_of(view);  // nothing seen yet
-  return state_of(view) + nodes_of(view) + tiers_of(view) + moves_of(view) + cost_of(view) +
-         decisions_of(view) + heat_of(view);
+  return state_of(view) + node_rows(view) + tier_rows(view) + moves_of(view) + cost_of(view) +
+         decision_rows(view) + heat_of(view);
 }
 
 }  // namespace cxltier

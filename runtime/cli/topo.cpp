@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/cli/device_health.h"
 #include "runtime/cli/machine_source.h"
 #include "runtime/cli/saved_profile.h"
 #include "runtime/cli/topo_view.h"
@@ -31,6 +32,7 @@ struct TopoOptions {
   std::optional<std::string> tiers;
   std::optional<std::string> profile;
   bool json = false;
+  bool svg = false;
   bool io = false;
 };
 
@@ -101,13 +103,15 @@ bool set_places(const TopoOptions& options, Settings& settings) {
   return false;
 }
 
-int print_view(const TopoOptions& options, FileTree& tree) {
+int print_view(const TopoOptions& options, MachineSource& source) {
+  FileTree& tree = source.tree();
   Result<TopoView> read = read_topo(tree, options.io ? IoDetail::devices : IoDetail::none);
   if (!read.ok()) {
     complain_unreadable(options, read.error());
     return exit_failed;
   }
   TopoView view = read.value();
+  if (!source.is_snapshot()) add_device_health(view.platform);
   Settings settings;
   if (!set_places(options, settings)) return exit_usage;
   view.profile = use_profile(tree, settings, view.reading.machine, "topo");
@@ -115,6 +119,7 @@ int print_view(const TopoOptions& options, FileTree& tree) {
   view.tiers = assign_tiers(view.reading.machine, view.own);
   if (options.tiers && !set_tiers(*options.tiers, view.reading.machine, view.tiers))
     return exit_usage;
+  if (options.svg) return print_data(picture_of(view));
   return print_data(options.json ? json_of(view) : table_of(view));
 }
 
@@ -166,7 +171,7 @@ int topo(const TopoOptions& options) {
   std::optional<MachineSource> source = MachineSource::open(options.source, "topo");
   if (!source) return exit_usage;
   if (options.watch_seconds) return watch(options, source->tree());
-  return print_view(options, source->tree());
+  return print_view(options, *source);
 }
 
 }  // namespace
@@ -193,14 +198,20 @@ Result<TopoView> read_topo(FileTree& tree, IoDetail io) {
 void add_topo(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<TopoOptions>();
   CLI::App* verb = app.add_subcommand("topo", "Show memory nodes, their kinds and tiers");
-  verb->add_flag("--json", options->json, "Print JSON instead of a table");
+  CLI::Option* json = verb->add_flag("--json", options->json, "Print JSON instead of a table");
+  CLI::Option* svg =
+      verb->add_flag("--svg", options->svg, "Print a picture, an SVG document")->excludes(json);
   verb->add_flag("--io", options->io, "Show network cards, disks and accelerators too");
   add_source_options(*verb, options->source);
   verb->add_option("--diff", options->compared, "Compare two snapshots, folders or archives")
       ->expected(2)
+      ->excludes(json)
+      ->excludes(svg)
       ->type_name("A B");
   verb->add_option("--watch", options->watch_seconds, "Print what changes, looking every SECONDS")
       ->check(CLI::Range(1u, 3600u))
+      ->excludes(json)
+      ->excludes(svg)
       ->type_name("SECONDS");
   verb->add_option("--tiers", options->tiers, "Set the tiers, fastest first: '0,1;2' or '0-1/2'")
       ->type_name("SPEC");

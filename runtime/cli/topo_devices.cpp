@@ -18,15 +18,6 @@ std::string mib_text(std::uint64_t bytes) {
              : fmt::format("{} MiB", bytes >> 20);
 }
 
-std::string link_words(const std::optional<LinkVerdict>& link) {
-  if (!link) return "no link known";
-  const std::string rate = fmt::format("{}, {:.1f} GB/s", link_text(link->effective),
-                                       link->effective.bytes_per_second() / 1e9);
-  if (!link->is_degraded) return rate;
-  return fmt::format("{} of {}, limited by {}", rate, link_text(link->device_maximum),
-                     link->limit == "port" ? "its slot" : "link training");
-}
-
 std::string node_words(const TopoView& view, const CxlRegion& region) {
   for (const DaxInstance* dax : view.platform.dax_of_region(region.name)) {
     if (dax->target_node) return fmt::format(", node {}", *dax->target_node);
@@ -95,6 +86,15 @@ std::string first_name(Files& files, const std::string& folder) {
 }
 
 }  // namespace
+
+std::string link_words(const std::optional<LinkVerdict>& link) {
+  if (!link) return "no link known";
+  const std::string rate = fmt::format("{}, {:.1f} GB/s", link_text(link->effective),
+                                       link->effective.bytes_per_second() / 1e9);
+  if (!link->is_degraded) return rate;
+  return fmt::format("{} of {}, limited by {}", rate, link_text(link->device_maximum),
+                     link->limit == "port" ? "its slot" : "link training");
+}
 
 bool IoDevice::is_limited_by_slot() const {
   return link && wire_mbps > 0 &&

@@ -12,13 +12,6 @@
 namespace cxltier {
 namespace {
 
-std::string capacity_text(std::uint64_t bytes) {
-  constexpr double mib = 1024.0 * 1024.0;
-  const double value = static_cast<double>(bytes);
-  return value < 1024 * mib ? fmt::format("{:.0f} MiB", value / mib)
-                            : fmt::format("{:.1f} GiB", value / mib / 1024);
-}
-
 std::string number_text(std::uint64_t value, std::string_view unit) {
   return value == 0 ? "-" : fmt::format("{}{}", value, unit);
 }
@@ -141,6 +134,13 @@ void append_notes(const Findings& findings, std::string& out) {
 }
 
 }  // namespace
+
+std::string capacity_text(std::uint64_t bytes) {
+  constexpr double mib = 1024.0 * 1024.0;
+  const double value = static_cast<double>(bytes);
+  return value < 1024 * mib ? fmt::format("{:.0f} MiB", value / mib)
+                            : fmt::format("{:.1f} GiB", value / mib / 1024);
+}
 
 std::string sentence_of(const Finding& finding) {
   if (finding.node == node_none) return clause_of(finding);

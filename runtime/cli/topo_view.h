@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `cxltier topo` shows, gathered once and printed in two forms.
+// What `cxltier topo` shows, gathered once and printed in three forms.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,15 @@ std::vector<std::vector<CxlMemory>> read_cxl_memory(FileTree& tree, const Machin
 // A finding as a line, such as "node 3: firmware's read or write latency of ...".
 std::string sentence_of(const Finding& finding);
 
+// "512 MiB", "1.5 GiB"
+[[nodiscard]] std::string capacity_text(std::uint64_t bytes);
+// "x8 at 16 GT/s, 15.8 GB/s of x16 at 32 GT/s, limited by its slot"
+[[nodiscard]] std::string link_words(const std::optional<LinkVerdict>& link);
+
 std::string table_of(const TopoView& view);
+
+// The same as a picture, an SVG document.
+[[nodiscard]] std::string picture_of(const TopoView& view);
 
 // The CXL devices and the I/O devices in words, for the end of the table.
 std::string devices_text(const TopoView& view);

@@ -109,6 +109,20 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
       config.settings.policy == PolicyKind::first_touch ? RunState::watching : RunState::active;
 }
 
+void Controller::carry_on(const TelemetryPage& before) noexcept {
+  CXLTIER_CHECK(page_.ticks == 0);
+  page_.started_ns = before.started_ns;
+  page_.ticks = before.ticks;
+  page_.scans_unknown = before.scans_unknown;
+  page_.pages_promoted = before.pages_promoted;
+  page_.pages_demoted = before.pages_demoted;
+  page_.pages_refused = before.pages_refused;
+  page_.sensor_cpu_ns = before.sensor_cpu_ns;
+  page_.policy_cpu_ns = before.policy_cpu_ns;
+  page_.mover_cpu_ns = before.mover_cpu_ns;
+  page_.thread_cpu_ns = before.thread_cpu_ns;
+}
+
 bool Controller::due() noexcept {
   const Nanoseconds now = seams_.clock.now();
   if (now >= due_at_) return true;
@@ -267,13 +281,16 @@ void Controller::measure() noexcept {
   TreeText text(seams_.files);
   for (std::size_t i = 0; i < config_.machine.node_count; ++i) {
     const std::size_t id = index_of(config_.machine.nodes[i].id);
-    const Pages size = pages_of(config_.machine.nodes[i].size, config_.machine.page_size);
-    by_node_[i] = {
-        {sensor_.view().anonymous_pages[id]}, {}, reserve_of_node(size, config_.watermarks[i])};
+    by_node_[i] = {{sensor_.view().anonymous_pages[id]}, {}, {}};
     if (config_.tiers.tier_of[i] == tier_none) continue;
     if (text.read(Path("sys/devices/system/node/node").number(id).text("/meminfo")) != 0) continue;
     const std::optional<Bytes> free = parse_meminfo(text.view(), "MemFree:");
     if (free) by_node_[i].free = pages_of(*free, config_.machine.page_size);
+    // Blocks of it may have come or gone since the machine was read.
+    const Bytes size =
+        parse_meminfo(text.view(), "MemTotal:").value_or(config_.machine.nodes[i].size);
+    by_node_[i].reserve =
+        reserve_of_node(pages_of(size, config_.machine.page_size), config_.watermarks[i]);
   }
   room_ = measure_room(config_.machine, config_.tiers,
                        std::span(by_node_).first(config_.machine.node_count), caps_);

@@ -88,6 +88,10 @@ class Controller {
   Controller(const ControllerSeams& seams, const ControllerConfig& config,
              ControllerStorage& storage) noexcept;
 
+  // Goes on with the counters and times of a controller that this one takes the place of, since the
+  // machine changed.  pre: before the first tick
+  void carry_on(const TelemetryPage& before) noexcept;
+
   // Whether there is something to do now: a window is to be opened or has ended, or the heap grew
   // by a sixteenth since the last scan.
   [[nodiscard]] bool due() noexcept;

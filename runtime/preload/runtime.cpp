@@ -113,7 +113,25 @@ void Runtime::publish(const TelemetryPage& page) noexcept {
 
 bool Runtime::prepare() noexcept {
   open_telemetry(runtime_folder_);
-  if (!read_tiers() || !probe_calls() || !open_maps()) return give_up(RunState::idle);
+  return begin();
+}
+
+bool Runtime::follow_machine() noexcept {
+  if (controller_) start_page_ = controller_->page();
+  controller_.reset();
+  start_page_.state = RunState::starting;
+  start_page_.reason = {};
+  start_page_.node_count = start_page_.tier_count = 0;
+  storage_.leaves.fill(Leaf{});
+  if (!begin()) return false;
+  controller_->carry_on(start_page_);
+  return true;
+}
+
+bool Runtime::begin() noexcept {
+  const bool has_tiers = read_tiers();
+  waits_for_memory_ = !has_tiers && MachineWatch::may_grow(files_);
+  if (!has_tiers || !probe_calls() || !open_maps()) return give_up(RunState::idle);
   const ControllerSeams seams{*policy_, pages_, smaps_,   numa_maps_, clock_,
                               files_,   heap_,  process_, chase_,     *this};
   controller_.emplace(seams, config_, storage_);
@@ -144,6 +162,7 @@ void Runtime::open_telemetry(const char* runtime_folder) noexcept {
 
 bool Runtime::read_tiers() noexcept {
   FixedText reason(start_page_.reason);
+  watch_.take(files_);
   const Result<Reading> reading = read_machine(files_);
   const Result<ProcessNodes> mine = read_process_nodes(files_);
   if (!reading.ok()) {
@@ -208,6 +227,7 @@ void Runtime::choose_tiers(const NodeSet& own) noexcept {
 
 // Unknown watermarks are 0: the reserve is then a part of the node's size.
 void Runtime::read_watermarks() noexcept {
+  config_.watermarks = {};
   ProcessTextLinux zones;
   if (!zones.open("/proc/zoneinfo").ok()) return;
   LineReader lines(zones);

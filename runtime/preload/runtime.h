@@ -20,6 +20,7 @@
 #include "runtime/os/process_text_linux.h"
 #include "runtime/os/standard_error.h"
 #include "runtime/telemetry/writer.h"
+#include "runtime/topology/machine_watch.h"
 
 namespace cxltier {
 
@@ -47,12 +48,21 @@ class Runtime final : private TelemetrySink {
   // is published.
   bool prepare() noexcept;
 
-  // pre: prepare() returned true
+  // Whether this process may use other nodes than when the machine was last read.
+  [[nodiscard]] bool machine_changed() noexcept { return watch_.is_outdated(files_); }
+  // Reads the machine anew; then as prepare(), but the counters go on, and what is known of heat is
+  // learned again.
+  bool follow_machine() noexcept;
+  // Whether memory may still appear that would give the controller something to do.
+  [[nodiscard]] bool waits_for_memory() const noexcept { return waits_for_memory_; }
+
+  // pre: prepare() or follow_machine() returned true at last
   [[nodiscard]] Controller& controller() noexcept { return *controller_; }
   [[nodiscard]] TelemetryWriter& telemetry() noexcept { return writer_; }
 
  private:
   void publish(const TelemetryPage& page) noexcept override;
+  bool begin() noexcept;
   void open_telemetry(const char* runtime_folder) noexcept;
   bool read_tiers() noexcept;
   void apply_saved_profile() noexcept;
@@ -76,6 +86,8 @@ class Runtime final : private TelemetrySink {
   const char* runtime_folder_;
   ControllerConfig config_;
   TelemetryPage start_page_;  // what is published before there is a controller
+  MachineWatch watch_;
+  bool waits_for_memory_ = false;
   std::optional<MemoryPolicyLinux> policy_;
   std::optional<Controller> controller_;
   ControllerStorage& storage_;

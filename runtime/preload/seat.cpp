@@ -50,6 +50,9 @@ std::uint64_t mapped_at_start(const Settings& settings) noexcept {
   return settings.start_heap.count + 1;
 }
 
+// How often the thread looks whether nodes with memory have come or gone.
+constexpr Nanoseconds machine_look = seconds(5);
+
 // jemalloc's own deadlines are seconds: an idle heap gives pages back only when somebody asks.
 constexpr Nanoseconds decay_interval = seconds(1);
 
@@ -99,24 +102,40 @@ void* Seat::thread_main(void* argument) noexcept {
   prctl(PR_SET_NAME, "cxltier", 0, 0, 0);
   Runtime& runtime = *seat.runtime_;
   if (!own_descriptor_table().ok()) return nullptr;
-  const bool ready = runtime.prepare();
+  bool ready = runtime.prepare();
   close_standard_error();
-  if (!ready) return nullptr;
-  Controller& controller = runtime.controller();
-  Nanoseconds decay_due{};
-  while (!seat.stop_.load(std::memory_order_acquire) && controller.state() != RunState::stopped) {
-    if (controller.due()) controller.tick(seat.stop_);
-    if (ClockLinux().now() >= decay_due) {
-      heap::decay_idle_memory();
-      decay_due = ClockLinux().now() + decay_interval;
+  while (!seat.stop_.load(std::memory_order_acquire)) {
+    if (ready) {
+      seat.serve(runtime);
+      if (runtime.controller().state() == RunState::stopped) return nullptr;
+    } else {
+      if (!runtime.waits_for_memory()) return nullptr;
+      seat.wait_until(ClockLinux().now() + machine_look, machine_look);
     }
-    seat.wait_until(controller.due_at());
+    if (!seat.stop_.load(std::memory_order_acquire) && runtime.machine_changed())
+      ready = runtime.follow_machine();
   }
   return nullptr;
 }
 
-void Seat::wait_until(Nanoseconds due) noexcept {
-  const Nanoseconds wait = std::min(due - ClockLinux().now(), look_up);
+// Ticks until it is time to look at the machine, or the thread or the controller is stopped.
+void Seat::serve(Runtime& runtime) noexcept {
+  Controller& controller = runtime.controller();
+  const Nanoseconds end = ClockLinux().now() + machine_look;
+  Nanoseconds decay_due{};
+  while (!stop_.load(std::memory_order_acquire) && controller.state() != RunState::stopped &&
+         ClockLinux().now() < end) {
+    if (controller.due()) controller.tick(stop_);
+    if (ClockLinux().now() >= decay_due) {
+      heap::decay_idle_memory();
+      decay_due = ClockLinux().now() + decay_interval;
+    }
+    wait_until(std::min(controller.due_at(), end), look_up);
+  }
+}
+
+void Seat::wait_until(Nanoseconds due, Nanoseconds longest) noexcept {
+  const Nanoseconds wait = std::min(due - ClockLinux().now(), longest);
   const timespec timeout{.tv_sec = static_cast<time_t>(wait.count / seconds(1).count),
                          .tv_nsec = static_cast<long>(wait.count % seconds(1).count)};
   const std::uint32_t seen = wake_.load(std::memory_order_acquire);

@@ -11,6 +11,9 @@
 //     |
 //     +--- in the child of a fork, not before it is two seconds old
 //
+// Where there is nothing to do for want of a second tier, but memory may still appear, the thread
+// stays and looks every five seconds; and while it is seated it follows nodes that come or go.
+//
 // A program with a small heap never gets a thread, and neither does a child that soon execs or
 // exits.
 //
@@ -62,7 +65,8 @@ class Seat {
   static void* thread_main(void* seat) noexcept;
   bool make_runtime() noexcept;
   bool join() noexcept;
-  void wait_until(Nanoseconds due) noexcept;
+  void serve(Runtime& runtime) noexcept;
+  void wait_until(Nanoseconds due, Nanoseconds longest) noexcept;
 
   Settings settings_{};
   heap::AttentionHook hook_ = nullptr;

@@ -19,4 +19,8 @@ struct ProcessNodes {
 [[nodiscard]] Result<ProcessNodes> read_process_nodes(
     FileTree& tree, const char* status_path = "proc/self/status") noexcept;
 
+// ProcessNodes::allowed alone: one file.
+[[nodiscard]] Result<NodeSet> read_allowed_nodes(
+    FileTree& tree, const char* status_path = "proc/self/status") noexcept;
+
 }  // namespace cxltier

@@ -32,7 +32,6 @@ struct ControlledProcess {
       process.pages()[address(i)].content = i * 0x9e3779b97f4a7c15;
     }
     process.faults.at = fault_at;
-    ControllerConfig config;
     config.machine = process.machine();
     config.tiers = assign_tiers(config.machine, own);
     config.settings.policy = policy;
@@ -40,10 +39,22 @@ struct ControlledProcess {
     config.vma_budget = 64;
     config.probe_heap_min = {};
     storage = std::make_unique<ControllerStorage>();
+    make_controller();
+  }
+
+  void make_controller() {
     controller = std::make_unique<Controller>(
         ControllerSeams{process, process, process.smaps(), process.numa_maps(), process, process,
                         process, process, process, process},
         config, *storage);
+  }
+
+  // As when the machine changed.
+  void take_over() {
+    const TelemetryPage before = controller->page();
+    storage->leaves.fill(Leaf{});
+    make_controller();
+    controller->carry_on(before);
   }
 
   static std::uintptr_t address(std::uint64_t page) { return base + page * page_bytes; }
@@ -81,6 +92,7 @@ struct ControlledProcess {
 
   std::optional<std::uint64_t> single_hot_page;  // touched before every tick
   FakeProcess process;
+  ControllerConfig config;
   std::unique_ptr<ControllerStorage> storage;
   std::unique_ptr<Controller> controller;
   std::atomic<bool> stop{false};

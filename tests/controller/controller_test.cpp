@@ -190,5 +190,43 @@ TEST(Controller, CapacityMovesWhatIsColdToCxl) {
   EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 90 / 100);
 }
 
+// Blocks of a node went offline: what must stay free there is a part of what is left.
+TEST(Controller, FollowsANodeThatShrinks) {
+  constexpr std::uint64_t others_leave = 900;
+  ControlledProcess on({ControlledProcess::pages * 4 * page_bytes});
+  fakes::FakeNode& dram = on.process.nodes[0];
+  dram.used_by_others = dram.pages - on.process.pages_on(0) - others_leave;
+  on.process.nodes[1].used_by_others = on.process.nodes[1].pages;
+  on.run(12);
+  const std::uint64_t before = on.process.pages_on(0);
+  ASSERT_LE(before, ControlledProcess::pages / 4);
+
+  const std::uint64_t gone = dram.pages / 2;
+  dram.pages -= gone;
+  dram.used_by_others -= gone;
+  on.run(12);
+
+  EXPECT_GT(on.process.pages_on(0), before);
+  EXPECT_TRUE(on.contents_whole());
+}
+
+// The machine changed: another controller takes over on the same process, and nothing is counted
+// twice or lost, nor is what the process stored.
+TEST(Controller, CarriesOnWhereAnotherOneEnded) {
+  ControlledProcess on(quarter);
+  on.run(12);
+  const TelemetryPage before = on.process.published();
+
+  on.take_over();
+  on.run(1);
+  EXPECT_EQ(on.process.published().ticks, before.ticks + 1);
+  EXPECT_EQ(on.process.published().started_ns, before.started_ns);
+  EXPECT_GE(on.process.published().pages_promoted, before.pages_promoted);
+  on.run(20);
+  EXPECT_GE(on.hot_on_dram(), ControlledProcess::hot_pages * 97 / 100);
+  EXPECT_LE(on.process.pages_on(0) + on.process.pages_on(1), ControlledProcess::pages / 4);
+  EXPECT_TRUE(on.contents_whole());
+}
+
 }  // namespace
 }  // namespace cxltier

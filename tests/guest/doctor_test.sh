@@ -3,13 +3,13 @@
 #
 # In a guest: `cxltier doctor` finds nothing wrong with a working machine, names the missing
 # region once it is taken away, and is content after the fix that it printed.
-# doctor_test.sh COMMAND
+# Runs from the folder of the binaries, and without arguments, so that it shares a boot.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/expect.sh
 source "$here/../expect.sh"
-cxltier=$1
+cxltier=$PWD/cxltier
 nodes=/sys/devices/system/node
 
 # Prints the ids of the checks that failed.

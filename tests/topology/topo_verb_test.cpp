@@ -131,6 +131,11 @@ TEST(TopoVerb, MisuseNamesTheWordAndTheKnownOnes) {
       {"topo --root", 2, "--root", "--tiers"},
       {"topo --tiers '0;1023'", 2, "1023", "nodes with memory: 0"},
       {"topo --tiers '0;'", 2, "'0;'", "0,1;2"},
+      {"topo --json --svg", 2, "--svg", "--json"},
+      {"topo --from /dev/null", 2, "/dev/null", "cxltier collect"},
+      {"topo --from /", 2, "directory", "--from"},
+      {"topo --from /dev/zero", 2, "/dev/zero", "256 MiB"},
+      {"topo --root /dev/null", 1, "/dev/null", "--root"},
       {"topo --root /nonexistent", 1, "/nonexistent", "--root"},
       {"topo --root " CXLTIER_FIXTURES, 1, "sys/devices/system/node", "--root"},
   };
@@ -229,6 +234,48 @@ TEST_F(TopoProfile, ANamedOneMustBeThere) {
   EXPECT_TRUE(contains(run_for_complaint("topo --profile /absent " + root()).text,
                        "the machine profile /absent is not there; write it with"));
   EXPECT_EQ(run_for_complaint("topo --profile ''").exit_code, 2);
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++count;
+  return count;
+}
+
+// Well-formed as far as counting can tell: every text is closed, and nothing of a name is markup.
+TEST(TopoVerb, DrawsAPictureOfEverySnapshot) {
+  for (const auto& folder : std::filesystem::directory_iterator(CXLTIER_FIXTURES)) {
+    if (!std::filesystem::exists(folder.path() / "sys")) continue;
+    const Outcome outcome = run_for_data("topo --svg --io --root '" + folder.path().string() + "'");
+    SCOPED_TRACE(folder.path().string());
+
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_TRUE(outcome.text.starts_with("<svg xmlns="));
+    EXPECT_TRUE(outcome.text.ends_with("</svg>\n"));
+    EXPECT_EQ(count_of(outcome.text, "<text "), count_of(outcome.text, "</text>"));
+    EXPECT_TRUE(contains(outcome.text, ">node 0: dram, tier 0</text>"));
+  }
+}
+
+TEST(TopoVerb, ThePictureHasTheDeviceInsideItsNode) {
+  const std::string text = run_for_data("topo --svg " + snapshot("genport-2socket-7.3")).text;
+  const std::size_t node = text.find(">node 3: cxl, tier 1</text>");
+  const std::size_t memory = text.find(">mem0 0000:0d:00.0</text>");
+  EXPECT_NE(node, std::string::npos) << text;
+  EXPECT_NE(memory, std::string::npos) << text;
+  EXPECT_LT(node, memory);
+  EXPECT_TRUE(contains(text, ">serial 0x1</text>"));
+}
+
+TEST_F(TopoProfile, ThePictureEscapesNames) {
+  std::filesystem::remove_all(root_ + "/sys/bus/cxl");
+  std::filesystem::remove(root_ + "/cxl-list-vvv.json");
+  std::ofstream(root_ + "/cxl-list.json")
+      << R"([{"memdev": "mem<x>&", "ram_size": 268435456, "serial": 1, "host": "<y>"}])";
+  const std::string text = run_for_data("topo --svg " + root()).text;
+  EXPECT_EQ(text.find("<x>"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, ">mem&lt;x&gt;&amp; &lt;y&gt;</text>")) << text;
 }
 
 TEST(TopoVerb, FullDiskIsAFailure) {

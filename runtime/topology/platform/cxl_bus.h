@@ -60,6 +60,10 @@ struct CxlHealth {
   std::optional<std::uint64_t> dirty_shutdowns;
 };
 
+// Below it no card works: "not implemented" reads as -95.
+inline constexpr std::int64_t celsius_min = -60;
+inline constexpr std::int64_t celsius_max = 200;
+
 struct CxlMemdev {
   std::string name;  // "mem0"
   std::string host;  // PCI address

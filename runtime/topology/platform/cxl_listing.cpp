@@ -16,8 +16,6 @@ using Json = nlohmann::json;
 
 constexpr int depth_max = 32;
 constexpr std::uint64_t ways_max = 16;
-constexpr std::int64_t celsius_min = -60;  // below it no card works: "not implemented" reads as -95
-constexpr std::int64_t celsius_max = 200;
 
 // "16.00 GiB (17.18 GB)": the human form of -u, as near as it tells.
 std::optional<std::uint64_t> human_size(const std::string& text) {

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
 
+#include "runtime/topology/platform/health_info.h"
 #include "runtime/topology/platform/iomem.h"
 #include "runtime/topology/platform/kernel_facts.h"
 #include "runtime/topology/platform/pci_list.h"
@@ -148,6 +152,28 @@ TEST(Names, NumbersCompareAsNumbers) {
   std::sort(names.begin(), names.end(), is_natural_less);
   EXPECT_EQ(names, (std::vector<std::string>{"decoder9.1", "decoder10.0", "mem1", "mem2", "mem3",
                                              "mem10"}));
+}
+
+// Bytes in the order of CXL 3.1, table 8-148.
+TEST(HealthInfo, IsReadWithItsUnitsAndWhatIsNotImplementedIsUnknown) {
+  const std::array<std::uint8_t, 18> answer{0x06, 0x00, 0, 7, 0xf6, 0xff, 3};
+  const std::optional<CxlHealth> health = parse_health_info(answer);
+  ASSERT_TRUE(health);
+  EXPECT_EQ(health->maintenance_needed, false);
+  EXPECT_EQ(health->performance_degraded, true);
+  EXPECT_EQ(health->replacement_needed, true);
+  EXPECT_EQ(health->media_normal, true);
+  EXPECT_EQ(health->life_used, 7);
+  EXPECT_EQ(health->temperature, -10);
+  EXPECT_EQ(health->dirty_shutdowns, 3u);
+
+  const std::array<std::uint8_t, 18> nothing{0, 1, 0, 0xff, 0xff, 0x7f};
+  const std::optional<CxlHealth> unknown = parse_health_info(nothing);
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->media_normal, false);
+  EXPECT_FALSE(unknown->life_used);
+  EXPECT_FALSE(unknown->temperature);
+  EXPECT_FALSE(parse_health_info(std::span(answer).first(17)));
 }
 
 }  // namespace
