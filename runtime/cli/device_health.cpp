@@ -16,20 +16,20 @@
 #include <span>
 #include <string>
 
-#include "runtime/topology/platform/health_info.h"
+#include "runtime/topology/platform/health_reply.h"
 
 namespace cxltier {
 namespace {
 
 std::optional<CxlHealth> ask_for_health(int device) {
-  std::array<std::uint8_t, health_info_bytes> answer{};
+  std::array<std::uint8_t, health_reply_bytes> answer{};
   cxl_send_command command{};
   command.id = CXL_MEM_COMMAND_ID_GET_HEALTH_INFO;
   command.out.size = static_cast<std::uint32_t>(answer.size());
   command.out.payload = reinterpret_cast<std::uintptr_t>(answer.data());
   const bool sent = ::ioctl(device, CXL_MEM_SEND_COMMAND, &command) == 0;
   if (!sent || command.retval != 0 || command.out.size > answer.size()) return std::nullopt;
-  return parse_health_info(std::span(answer).first(command.out.size));
+  return parse_health_reply(std::span(answer).first(command.out.size));
 }
 
 }  // namespace

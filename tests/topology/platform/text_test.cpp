@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "runtime/topology/platform/health_info.h"
+#include "runtime/topology/platform/health_reply.h"
 #include "runtime/topology/platform/iomem.h"
 #include "runtime/topology/platform/kernel_facts.h"
 #include "runtime/topology/platform/pci_list.h"
@@ -157,7 +157,7 @@ TEST(Names, NumbersCompareAsNumbers) {
 // Bytes in the order of CXL 3.1, table 8-148.
 TEST(HealthInfo, IsReadWithItsUnitsAndWhatIsNotImplementedIsUnknown) {
   const std::array<std::uint8_t, 18> answer{0x06, 0x00, 0, 7, 0xf6, 0xff, 3};
-  const std::optional<CxlHealth> health = parse_health_info(answer);
+  const std::optional<CxlHealth> health = parse_health_reply(answer);
   ASSERT_TRUE(health);
   EXPECT_EQ(health->maintenance_needed, false);
   EXPECT_EQ(health->performance_degraded, true);
@@ -168,12 +168,12 @@ TEST(HealthInfo, IsReadWithItsUnitsAndWhatIsNotImplementedIsUnknown) {
   EXPECT_EQ(health->dirty_shutdowns, 3u);
 
   const std::array<std::uint8_t, 18> nothing{0, 1, 0, 0xff, 0xff, 0x7f};
-  const std::optional<CxlHealth> unknown = parse_health_info(nothing);
+  const std::optional<CxlHealth> unknown = parse_health_reply(nothing);
   ASSERT_TRUE(unknown);
   EXPECT_EQ(unknown->media_normal, false);
   EXPECT_FALSE(unknown->life_used);
   EXPECT_FALSE(unknown->temperature);
-  EXPECT_FALSE(parse_health_info(std::span(answer).first(17)));
+  EXPECT_FALSE(parse_health_reply(std::span(answer).first(17)));
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 
 namespace cxltier {
 
-inline constexpr std::size_t health_info_bytes = 18;
+inline constexpr std::size_t health_reply_bytes = 18;
 
 // Nothing for a shorter answer.
-[[nodiscard]] std::optional<CxlHealth> parse_health_info(std::span<const std::uint8_t> bytes);
+[[nodiscard]] std::optional<CxlHealth> parse_health_reply(std::span<const std::uint8_t> bytes);
 
 }  // namespace cxltier

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fixed offsets; the limits are those of the listing's reader.
-#include "runtime/topology/platform/health_info.h"
+#include "runtime/topology/platform/health_reply.h"
 
 #include "runtime/topology/acpi/byte_view.h"
 
 namespace cxltier {
 
-std::optional<CxlHealth> parse_health_info(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() < health_info_bytes) return std::nullopt;
+std::optional<CxlHealth> parse_health_reply(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < health_reply_bytes) return std::nullopt;
   const acpi::ByteView view(bytes);
   const std::uint64_t status = view.u8(0).value_or(0);
   CxlHealth health;
