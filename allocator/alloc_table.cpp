@@ -211,6 +211,8 @@ std::size_t copy_pinned_ranges(Range* out, std::size_t count) noexcept {
   return pins.copy(out, count);
 }
 
-void forget_pins_in_transit() noexcept { pins.forget_other_threads(); }
+void hold_pins() noexcept { pins.lock().acquire(); }
+
+void let_go_of_pins() noexcept { pins.lock().release(); }
 
 }  // namespace cxltier::heap

@@ -70,6 +70,13 @@ int cxltier_je_mallctlbymib(const std::size_t* mib, std::size_t length, void* ol
 void cxltier_je_malloc_stats_print(void (*write)(void*, const char*), void* argument,
                                    const char* options) noexcept;
 
+// jemalloc's emap_t, of which its headers tell nothing; see address_map_lock().
+extern std::byte cxltier_je_je_arena_emap_global[];
+// For the threads of a fork: takes a lock of jemalloc's; makes one new in the child.  tsdn:
+// jemalloc's own state of this thread, which its release build does not read here.
+void cxltier_je_je_malloc_mutex_prefork(void* tsdn, void* mutex) noexcept;
+void cxltier_je_je_malloc_mutex_postfork_child(void* tsdn, void* mutex) noexcept;
+
 extern void (*cxltier_je_malloc_message)(void* argument, const char* text);
 extern const char* cxltier_je_malloc_conf;
 extern const char* cxltier_je_malloc_conf_2_conf_harder;
@@ -78,6 +85,10 @@ extern const char* cxltier_je_malloc_conf_2_conf_harder;
 #pragma GCC visibility pop
 
 namespace cxltier::heap {
+
+// The lock under which jemalloc's map of addresses grows.  It comes after the one pointer that
+// rtree_t begins with, and rtree_t is the whole of emap_t; a test holds us to that.
+inline void* address_map_lock() noexcept { return cxltier_je_je_arena_emap_global + sizeof(void*); }
 
 // The flags of mallocx and its like, as jemalloc's header has them.
 inline constexpr int flag_zero = 0x40;

@@ -5,8 +5,10 @@
 // Redis, for one, imports mallctl: were it left to libjemalloc.so.2, its statistics and its
 // purge command would concern a heap that nobody uses.
 //
-// Two questions are not passed on as they are: arenas.lookup of an address that is not the heap's
-// (5.3.0 follows a null pointer), and the size of a sized free, which nobody needs.
+// Three questions are not passed on as they are: arenas.lookup of an address that is not the heap's
+// (5.3.0 follows a null pointer), a new arena (5.3.0 must not fork meanwhile; see fork.cpp), and
+// the size of a sized free, which nobody needs.
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -25,24 +27,43 @@ const char* malloc_conf = nullptr;
 
 namespace {
 
-// The two numbers of arenas.lookup's MIB, packed; 0 before the first question.
-constinit std::atomic<std::uint64_t> lookup_mib{0};
+enum class Question : std::uint8_t { lookup, new_arena, other };
+
+struct Special {
+  const char* name;
+  Question question;
+  std::atomic<std::uint64_t> mib{0};  // its two numbers, packed; 0 before the first question
+};
+constinit std::array<Special, 3> special{{{"arenas.lookup", Question::lookup},
+                                          {"arenas.create", Question::new_arena},
+                                          {"experimental.arenas_create_ext", Question::new_arena}}};
 
 std::uint64_t packed(const std::size_t* mib) noexcept {
   return (std::uint64_t{mib[0]} << 32) | (mib[1] & 0xffffffff);
 }
 
-bool is_lookup(const std::size_t* mib, std::size_t length) noexcept {
-  if (mib == nullptr || length != 2) return false;
-  std::uint64_t known = lookup_mib.load(std::memory_order_relaxed);
-  if (known == 0) {
-    std::size_t numbers[2] = {0, 0};
-    std::size_t count = 2;
-    if (cxltier_je_mallctlnametomib("arenas.lookup", numbers, &count) != 0) return false;
-    known = packed(numbers);
-    lookup_mib.store(known, std::memory_order_relaxed);
+Question question_of(const char* name) noexcept {
+  if (name == nullptr) return Question::other;
+  for (const Special& one : special) {
+    if (std::strcmp(name, one.name) == 0) return one.question;
   }
-  return packed(mib) == known;
+  return Question::other;
+}
+
+Question question_of(const std::size_t* mib, std::size_t length) noexcept {
+  if (mib == nullptr || length != 2) return Question::other;
+  for (Special& one : special) {
+    std::uint64_t known = one.mib.load(std::memory_order_relaxed);
+    if (known == 0) {
+      std::size_t numbers[2] = {0, 0};
+      std::size_t count = 2;
+      if (cxltier_je_mallctlnametomib(one.name, numbers, &count) != 0) continue;
+      known = packed(numbers);
+      one.mib.store(known, std::memory_order_relaxed);
+    }
+    if (packed(mib) == known) return one.question;
+  }
+  return Question::other;
 }
 
 // Whether new_value holds an address of the heap, or something that jemalloc refuses by itself.
@@ -55,6 +76,15 @@ bool may_be_looked_up(const void* new_value, std::size_t new_size) noexcept {
 using cxltier::heap::may_have_class;
 using cxltier::heap::tier_heap;
 using cxltier::heap::tier_space;
+
+// ask() is jemalloc's mallctl or mallctlbymib with the caller's arguments.
+template <class Ask>
+int answer(Question question, const void* new_value, std::size_t new_size, Ask ask) noexcept {
+  if (question == Question::lookup && !may_be_looked_up(new_value, new_size)) return EINVAL;
+  if (question != Question::new_arena) return ask();
+  const cxltier::heap::LockHeld held(tier_heap.classes().lock());
+  return ask();
+}
 
 bool has_class(const void* block) noexcept {
   return may_have_class(block) && tier_space.contains(block);
@@ -115,11 +145,8 @@ CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_si
                           std::size_t new_size) noexcept;
 CXLTIER_ENTRY int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
                           std::size_t new_size) noexcept {
-  if (name != nullptr && std::strcmp(name, "arenas.lookup") == 0 &&
-      !may_be_looked_up(new_value, new_size)) {
-    return EINVAL;
-  }
-  return cxltier_je_mallctl(name, old_value, old_size, new_value, new_size);
+  return answer(question_of(name), new_value, new_size,
+                [&] { return cxltier_je_mallctl(name, old_value, old_size, new_value, new_size); });
 }
 
 CXLTIER_ENTRY int mallctlnametomib(const char* name, std::size_t* mib,
@@ -135,8 +162,9 @@ CXLTIER_ENTRY int mallctlbymib(const std::size_t* mib, std::size_t length, void*
 CXLTIER_ENTRY int mallctlbymib(const std::size_t* mib, std::size_t length, void* old_value,
                                std::size_t* old_size, void* new_value,
                                std::size_t new_size) noexcept {
-  if (is_lookup(mib, length) && !may_be_looked_up(new_value, new_size)) return EINVAL;
-  return cxltier_je_mallctlbymib(mib, length, old_value, old_size, new_value, new_size);
+  return answer(question_of(mib, length), new_value, new_size, [&] {
+    return cxltier_je_mallctlbymib(mib, length, old_value, old_size, new_value, new_size);
+  });
 }
 
 CXLTIER_ENTRY void malloc_stats_print(void (*write)(void*, const char*), void* argument,

@@ -6,7 +6,6 @@
 // forced: heap profiling is off, because its imports are stubs; background threads do not start by
 // themselves (5.3.0 races while it starts the first one; mallctl may still start them later); and
 // no arena per CPU (5.3.0 crashes where a process may not run on all CPUs).
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,13 +43,6 @@ void pass_message_on(void* argument, const char* text) {
   }
 }
 
-void forget_other_threads() {
-  cxltier::heap::mapped_ranges.forget_splits_in_transit();
-  cxltier::heap::growth_watch.forget_running_hook();
-  cxltier::heap::tier_heap.forget_other_threads();
-  cxltier::heap::forget_pins_in_transit();
-}
-
 }  // namespace
 
 namespace cxltier::heap {
@@ -65,8 +57,6 @@ void initialize() noexcept {
   const int errno_before = errno;
   cxltier_je_free(cxltier_je_malloc(1));
   cxltier_je_malloc_message = pass_message_on;
-  // On failure a child may lack one growth call; no reason to fail a program.
-  pthread_atfork(nullptr, nullptr, forget_other_threads);
   errno = errno_before;
 }
 

@@ -27,7 +27,8 @@ class PinTable {
   int remove(const void* begin, std::size_t size, const TierTable& table) noexcept;
   // Sorted; returns how many were written.
   std::size_t copy(Range* out, std::size_t count) noexcept;
-  void forget_other_threads() noexcept { lock_.forget_holder(); }
+  // While it is held pins neither come nor go: for forks.
+  [[nodiscard]] YieldingLock& lock() noexcept { return lock_; }
 
  private:
   YieldingLock lock_;

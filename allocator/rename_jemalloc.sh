@@ -14,9 +14,10 @@ set -euo pipefail
 archive=$1 output=$2
 nm=${NM:-nm} ar=${AR:-ar} objcopy=${OBJCOPY:-objcopy}
 
-# Kernel calls go through our seam; the mathematics and the stack walks belong to heap profiling,
+# Kernel calls go through our seam, fork handlers through fork.cpp; the mathematics and the stack walks belong to heap profiling,
 # which stays off, and would pull in libm and libgcc_s.
-imports=(mmap munmap madvise mprotect sbrk exp log round _Unwind_Backtrace _Unwind_GetIP)
+imports=(mmap munmap madvise mprotect sbrk pthread_atfork exp log round _Unwind_Backtrace
+  _Unwind_GetIP)
 
 work=$(mktemp --directory "$output.XXXXXX")
 trap 'rm -rf "$work"' EXIT

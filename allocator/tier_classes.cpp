@@ -52,7 +52,6 @@ const TierTable& TierClasses::table() noexcept {
   if (table_known_.load(std::memory_order_acquire)) return table_;
   const LockHeld held(lock_);
   if (!table_known_.load(std::memory_order_relaxed)) {
-    table_ = {};  // a fork may have come while another thread was filling it
     if (source_ != nullptr) source_(table_);
     table_known_.store(true, std::memory_order_release);
   }
@@ -227,13 +226,6 @@ int TierClasses::move_named(cxltier_hint code, const Placement& placement) noexc
     bind(index, placement);
   }
   return move_pages_to(tier_space.used_part_of(index), placement);
-}
-
-void TierClasses::forget_other_threads() noexcept {
-  lock_.forget_holder();
-  for (TierClass& c : classes_) {
-    if (c.state.load() == State::making) c.state.store(State::broken);
-  }
 }
 
 }  // namespace cxltier::heap

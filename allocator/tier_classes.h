@@ -6,12 +6,12 @@
 // share the slot.  It is made when a hint first needs it:
 //
 //   empty --> making --> ready --> making --> empty      (only named arenas go back)
-//                  \--> broken                           (never tried again)
+//                                        \--> broken     (jemalloc kept it: never tried again)
 //
 // At most 16 classes and 16 arenas in all: each arena makes a fork slower.
 //
 // Making is serialised by a lock that is never held while an allocation is served from a class that
-// is ready; a fork child, in which its holder does not exist, takes it over.
+// is ready.  A fork takes it too, so that a child finds every class whole.
 #pragma once
 
 #include <array>
@@ -36,8 +36,6 @@ class YieldingLock {
  public:
   void acquire() noexcept;
   void release() noexcept { held_.store(false, std::memory_order_release); }
-  // For the child of a fork.
-  void forget_holder() noexcept { release(); }
 
  private:
   std::atomic<bool> held_{false};
@@ -106,7 +104,8 @@ class TierClasses {
     return classes_[index].state.load(std::memory_order_acquire) == TierClass::State::ready;
   }
 
-  void forget_other_threads() noexcept;
+  // While it is held no arena is made: for forks, and for a program that makes one by mallctl.
+  [[nodiscard]] YieldingLock& lock() noexcept { return lock_; }
 
  private:
   bool prepare_space() noexcept;

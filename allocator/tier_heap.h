@@ -59,9 +59,13 @@ class TierHeap {
   void set_low_memory(cxltier_low_memory callback, void* argument) noexcept;
   [[nodiscard]] TierClasses& classes() noexcept { return classes_; }
   void read_statistics(cxltier_heap_statistics& out) noexcept;
-  void forget_other_threads() noexcept {
-    weights_lock_.forget_holder();
-    classes_.forget_other_threads();
+  void hold_for_fork() noexcept {
+    weights_lock_.acquire();
+    classes_.lock().acquire();
+  }
+  void let_go_after_fork() noexcept {
+    classes_.lock().release();
+    weights_lock_.release();
   }
 
  private:

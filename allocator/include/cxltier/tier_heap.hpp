@@ -73,8 +73,9 @@ void decay_idle_memory() noexcept;
 // Writes the ranges that callers have pinned (cxltier_pin), sorted; returns how many.
 std::size_t copy_pinned_ranges(Range* out, std::size_t count) noexcept;
 
-// For the child of a fork: a lock that another thread held is free again.
-void forget_pins_in_transit() noexcept;
+// For forks: the pins stay as they are in between.
+void hold_pins() noexcept;
+void let_go_of_pins() noexcept;
 
 }  // namespace cxltier::heap
 
