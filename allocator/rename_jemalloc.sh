@@ -14,8 +14,8 @@ set -euo pipefail
 archive=$1 output=$2
 nm=${NM:-nm} ar=${AR:-ar} objcopy=${OBJCOPY:-objcopy}
 
-# Kernel calls go through our seam, fork handlers through fork.cpp; the mathematics and the stack walks belong to heap profiling,
-# which stays off, and would pull in libm and libgcc_s.
+# Kernel calls go through our seam, fork handlers through fork.cpp; the mathematics and the stack
+# walks belong to heap profiling, which stays off, and would pull in libm and libgcc_s.
 imports=(mmap munmap madvise mprotect sbrk pthread_atfork exp log round _Unwind_Backtrace
   _Unwind_GetIP)
 
