@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "runtime/telemetry/page_search.h"
 
@@ -29,6 +31,18 @@ Preloaded has_library(std::uint32_t pid) {
   return file.bad() ? Preloaded::unknown : Preloaded::no;
 }
 
+// Whether one of the process's threads is named as the controller's is (runtime/preload/seat.cpp).
+bool has_controller(std::uint32_t pid) {
+  std::error_code error;
+  for (const auto& thread :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), error)) {
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm") >> std::ws, name);
+    if (name == "cxltier" && thread.path().filename() != std::to_string(pid)) return true;
+  }
+  return false;
+}
+
 // A variable of the environment that the process was started with; empty if it has none.
 std::string variable_of(std::uint32_t pid, const std::string& name) {
   std::ifstream file(fmt::format("/proc/{}/environ", pid));
@@ -41,6 +55,13 @@ std::string variable_of(std::uint32_t pid, const std::string& name) {
 std::string fault_without_page(const std::string& who, std::uint32_t pid) {
   switch (has_library(pid)) {
     case Preloaded::yes:
+      // A server that writes over its environment (Redis does, for its title) hides the folder.
+      if (has_controller(pid)) {
+        return who +
+               " is under cxltier, but its telemetry page is in no folder that was looked at; "
+               "if it was started with an XDG_RUNTIME_DIR of its own, give the same: "
+               "XDG_RUNTIME_DIR=DIR cxltier stat PID";
+      }
       return who +
              " is under cxltier, which has not started in it: it starts when the heap grows "
              "beyond CXLTIER_START; wait for that, or run it with a lower --start";

@@ -102,6 +102,11 @@ TEST_F(StatVerb, SaysWhyThereIsNothingToShow) {
   const Outcome early = shell("$cxltier run -- bash -c \"$cxltier stat \\$\\$\"");
   EXPECT_EQ(early.status, 1);
   EXPECT_TRUE(holds(early.err, "it starts when the heap grows beyond CXLTIER_START")) << early.err;
+
+  const Outcome elsewhere =
+      shell("FAKE_CONTROLLER=1 $cxltier run -- bash -c \"sleep 0.2; $cxltier stat \\$\\$\"");
+  EXPECT_EQ(elsewhere.status, 1);
+  EXPECT_TRUE(holds(elsewhere.err, "give the same: XDG_RUNTIME_DIR=DIR")) << elsewhere.err;
 }
 
 TEST_F(StatVerb, ADamagedAStalePageAndAnOpenFolderAreToldApart) {
