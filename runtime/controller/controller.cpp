@@ -34,6 +34,10 @@ constexpr std::uint64_t displaced_divisor = 64;
 // A process over its limit must be back under it within ten seconds.
 constexpr Nanoseconds over_limit_interval = seconds(1);
 
+// A program that is over its limit by more than this part of what it has there grows on slower
+// tiers until it is back under it: demoting what it has just written would cost it more.
+constexpr std::uint64_t grows_slower_divisor = 16;
+
 // A scan is brought forward when the heap grew by this part of itself.
 constexpr std::uint64_t growth_divisor = 16;
 
@@ -91,6 +95,7 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
       storage_(storage),
       node_tiers_(config.machine, config.tiers),
       caps_(caps_of(config.settings, config.machine, config.tiers)),
+      slower_from_(slower_from(caps_, config.tiers)),
       firmware_ps_(latencies_of(config.machine, config.tiers)),
       tiering_({.page_size = config.machine.page_size,
                 .parameters = preset_of(config.settings.policy),
@@ -108,6 +113,8 @@ Controller::Controller(const ControllerSeams& seams, const ControllerConfig& con
   page_.state =
       config.settings.policy == PolicyKind::first_touch ? RunState::watching : RunState::active;
 }
+
+void Controller::hand_over() noexcept { sensor_.grow(Growth::local); }
 
 void Controller::carry_on(const TelemetryPage& before) noexcept {
   CXLTIER_CHECK(page_.ticks == 0);
@@ -236,7 +243,22 @@ void Controller::follow_heap() noexcept {
   heap_at_scan_ = seams_.heap.mapped();
   // Half of the budget at least is for cutting; ranges beyond that stay unmanaged.
   const std::size_t ranges = seams_.heap.copy(std::span(storage_.heap).first(vmas / 2));
+  sensor_.grow(growth());
   sensor_.follow(std::span(storage_.heap).first(ranges), {region_min, vmas});
+}
+
+Growth Controller::growth() noexcept {
+  if (config_.settings.policy == PolicyKind::first_touch) return Growth::local;
+  Pages used{};
+  Pages over{};
+  for (std::size_t t = 0; t < slower_from_ && slower_from_ < config_.tiers.tier_count; ++t) {
+    used += room_.tiers[t].used;
+    over += room_.over_limit[t];
+  }
+  const bool far_over = over.count > used.count / grows_slower_divisor;
+  growth_ =
+      far_over || (growth_ == Growth::slower && over > Pages{}) ? Growth::slower : Growth::local;
+  return growth_;
 }
 
 // Carries the leaves over if memory is cut otherwise than at the last scan.

@@ -91,6 +91,8 @@ class Controller {
   // Goes on with the counters and times of a controller that this one takes the place of, since the
   // machine changed.  pre: before the first tick
   void carry_on(const TelemetryPage& before) noexcept;
+  // Before another controller follows this one: memory that shall grow elsewhere no longer does.
+  void hand_over() noexcept;
 
   // Whether there is something to do now: a window is to be opened or has ended, or the heap grew
   // by a sixteenth since the last scan.
@@ -116,6 +118,7 @@ class Controller {
   [[nodiscard]] static Pages expected(std::span<const LeafMove> moves) noexcept;
   void rest(Nanoseconds sensing, Pages planned) noexcept;
   void follow_heap() noexcept;
+  Growth growth() noexcept;
   void take_layout(std::span<const Observation> seen) noexcept;
   void learn_window(std::span<const Observation> seen) noexcept;
   void measure() noexcept;
@@ -136,6 +139,8 @@ class Controller {
   ControllerStorage& storage_;
   NodeTiers node_tiers_;
   TierCaps caps_;
+  std::size_t slower_from_;  // the first tier to grow on while over a limit
+  Growth growth_ = Growth::local;
   std::array<std::uint32_t, tiers_max> firmware_ps_{};  // latency of each tier, unloaded
   Tiering tiering_;
   AccessBits sensor_;

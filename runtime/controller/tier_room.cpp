@@ -50,6 +50,25 @@ TierCaps caps_of(const Settings& settings, const Machine& machine, const TierMap
   return caps;
 }
 
+std::size_t slower_from(const TierCaps& caps, const TierMap& tiers) noexcept {
+  for (std::size_t t = tiers.tier_count; t-- > 0;) {
+    const bool by_dram = caps.is_dram[t] && caps.dram_total != pages_unlimited;
+    const bool limited = by_dram || caps.cap[t] != pages_unlimited;
+    if (limited && t + 1 < tiers.tier_count) return t + 1;
+  }
+  return tiers.tier_count;
+}
+
+NodeSet slower_nodes(const TierCaps& caps, const Machine& machine, const TierMap& tiers) noexcept {
+  const std::size_t from = slower_from(caps, tiers);
+  NodeSet nodes;
+  for (std::size_t i = 0; i < machine.node_count; ++i) {
+    const TierIndex tier = tiers.tier_of[i];
+    if (tier != tier_none && index_of(tier) >= from) nodes.insert(machine.nodes[i].id);
+  }
+  return nodes;
+}
+
 Pages reserve_of_node(Pages size, Pages watermark) noexcept {
   return std::max(Pages{size.count / reserve_divisor}, watermark);
 }

@@ -39,6 +39,13 @@ inline constexpr Pages pages_unlimited{~std::uint64_t{0}};
 [[nodiscard]] TierCaps caps_of(const Settings& settings, const Machine& machine,
                                const TierMap& tiers) noexcept;
 
+// The first of the tiers to which a program shall grow while it is over a limit: those slower than
+// every limited one but the slowest, which has nowhere to go.  tiers.tier_count if there is none.
+[[nodiscard]] std::size_t slower_from(const TierCaps& caps, const TierMap& tiers) noexcept;
+// Their nodes.
+[[nodiscard]] NodeSet slower_nodes(const TierCaps& caps, const Machine& machine,
+                                   const TierMap& tiers) noexcept;
+
 // What this process holds in a tier, managed by us or not, and what it may hold there right now:
 // its limit, or what it has plus what is free above the kernel's watermark, whichever is less.
 struct TierLimit {

@@ -11,13 +11,27 @@
 
 namespace cxltier {
 
-// Two policies with one effect: allocate on the node of the running CPU, spill to any other, and
-// leave the pages alone when the kernel balances NUMA.  Neighbours that alternate cannot merge, so
-// each keeps a VMA, and with it a line in smaps, of its own.
-enum class RangePolicy : std::uint8_t {
-  local,      // MPOL_LOCAL
-  all_nodes,  // MPOL_PREFERRED_MANY with every node that has memory
+// Where pages that are not there yet shall come from.
+enum class Growth : std::uint8_t {
+  local,   // the node of the running CPU, then any other
+  slower,  // the nodes of slower tiers, then any other
 };
+
+// Two policies for each of these, with one effect; all of them leave the pages alone when the
+// kernel balances NUMA.  Neighbours that alternate cannot merge, so each keeps a VMA, and with it a
+// line in smaps, of its own.
+enum class RangePolicy : std::uint8_t {
+  local,         // MPOL_LOCAL
+  all_nodes,     // MPOL_PREFERRED_MANY with every node that has memory
+  slower,        // MPOL_PREFERRED_MANY with the nodes of slower tiers
+  slower_fixed,  // the same with MPOL_F_STATIC_NODES
+};
+enum class Turn : std::uint8_t { even, odd };
+constexpr RangePolicy range_policy(Growth growth, Turn turn) noexcept {
+  const bool odd = turn == Turn::odd;
+  if (growth == Growth::slower) return odd ? RangePolicy::slower_fixed : RangePolicy::slower;
+  return odd ? RangePolicy::all_nodes : RangePolicy::local;
+}
 
 // Whose choice the policy of an address is.
 enum class PolicyOwner : std::uint8_t {
@@ -27,7 +41,8 @@ enum class PolicyOwner : std::uint8_t {
 
 class MemoryPolicy {
  public:
-  // mbind without moving.  errors: ENOMEM (too many VMAs, or a hole), EFAULT, EPERM, ENOSYS
+  // mbind without moving.  errors: ENOMEM (too many VMAs, or a hole), EFAULT, EPERM, ENOSYS, EINVAL
+  // (slower, and there is none)
   virtual Result<Done> bind(AddressRange range, RangePolicy policy) noexcept = 0;
   // Clears the access bits of a range (MADV_COLD).
   // errors: EINVAL (mlocked or hugetlb inside: nothing after it was cleared), ENOMEM (a hole)

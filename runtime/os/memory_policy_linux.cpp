@@ -55,8 +55,13 @@ Result<Done> MemoryPolicyLinux::bind(AddressRange range, RangePolicy policy) noe
     return done_or_errno(
         syscall(SYS_mbind, range.begin, range.size(), uapi::mpol_local, nullptr, 0UL, 0U));
   }
-  return done_or_errno(syscall(SYS_mbind, range.begin, range.size(), uapi::mpol_preferred_many,
-                               nodes_.words().data(), mask_bits, 0U));
+  const bool to_slower = policy != RangePolicy::all_nodes;
+  if (to_slower && slower_.empty()) return Error{EINVAL};
+  const int flags = policy == RangePolicy::slower_fixed ? uapi::mpol_f_static_nodes : 0;
+  const NodeSet& nodes = to_slower ? slower_ : nodes_;
+  return done_or_errno(syscall(SYS_mbind, range.begin, range.size(),
+                               uapi::mpol_preferred_many | flags, nodes.words().data(), mask_bits,
+                               0U));
 }
 
 Result<Done> MemoryPolicyLinux::cool(AddressRange range) noexcept {
@@ -66,9 +71,11 @@ Result<Done> MemoryPolicyLinux::cool(AddressRange range) noexcept {
 Result<PolicyOwner> MemoryPolicyLinux::owner_of(std::uintptr_t address) noexcept {
   const Result<KernelPolicy> policy = policy_from_kernel(address, uapi::mpol_f_addr);
   if (!policy.ok()) return Error{policy.error()};
-  const bool ours =
-      policy.value().mode == uapi::mpol_preferred_many &&
-      std::equal(nodes_.words().begin(), nodes_.words().end(), policy.value().nodes.begin());
+  const auto names = [&](const NodeSet& nodes) {
+    return std::equal(nodes.words().begin(), nodes.words().end(), policy.value().nodes.begin());
+  };
+  const bool ours = policy.value().mode == uapi::mpol_preferred_many &&
+                    (names(nodes_) || (!slower_.empty() && names(slower_)));
   return ours || is_neutral(policy.value()) ? PolicyOwner::nobody : PolicyOwner::application;
 }
 

@@ -10,8 +10,10 @@ namespace cxltier {
 
 class MemoryPolicyLinux final : public MemoryPolicy {
  public:
-  // `nodes`: every node that RangePolicy::all_nodes names.
-  explicit MemoryPolicyLinux(const NodeSet& nodes) noexcept : nodes_(nodes) {}
+  // `nodes`: every node that RangePolicy::all_nodes names.  `slower`: those of the slower ones; may
+  // be empty.
+  explicit MemoryPolicyLinux(const NodeSet& nodes, const NodeSet& slower = {}) noexcept
+      : nodes_(nodes), slower_(slower) {}
 
   Result<Done> bind(AddressRange range, RangePolicy policy) noexcept override;
   Result<Done> cool(AddressRange range) noexcept override;
@@ -19,6 +21,7 @@ class MemoryPolicyLinux final : public MemoryPolicy {
 
  private:
   NodeSet nodes_;
+  NodeSet slower_;
 };
 
 // Whether the calling thread's own policy is the kernel's default.  It is not under numactl, and in

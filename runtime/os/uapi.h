@@ -12,6 +12,7 @@ inline constexpr int mpol_local = 4;
 inline constexpr int mpol_preferred_many = 5;  // Linux 5.15
 inline constexpr unsigned mpol_f_addr = 1u << 1;
 inline constexpr int mpol_mf_move = 1 << 1;
+inline constexpr int mpol_f_static_nodes = 1 << 15;
 inline constexpr int mpol_mode_flags = 0xe000;  // MPOL_F_STATIC_NODES and its like
 
 // asm-generic/mman-common.h

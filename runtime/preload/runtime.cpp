@@ -117,7 +117,10 @@ bool Runtime::prepare() noexcept {
 }
 
 bool Runtime::follow_machine() noexcept {
-  if (controller_) start_page_ = controller_->page();
+  if (controller_) {
+    controller_->hand_over();
+    start_page_ = controller_->page();
+  }
   controller_.reset();
   start_page_.state = RunState::starting;
   start_page_.reason = {};
@@ -182,7 +185,8 @@ bool Runtime::read_tiers() noexcept {
     if (!usable.contains(node.id)) node.size = {};  // a cpuset keeps us out: no memory for us there
   }
   choose_tiers(nodes.own);
-  policy_.emplace(usable);
+  policy_.emplace(usable, slower_nodes(caps_of(settings_, config_.machine, config_.tiers),
+                                       config_.machine, config_.tiers));
   if (config_.tiers.tier_count < 2) reason << "only one memory tier on this machine";
   return config_.tiers.tier_count >= 2;
 }

@@ -18,6 +18,12 @@ constexpr std::uint64_t cool_step = 64u << 20;
 // More than this share of a region still touched right after cooling, and the rest says nothing.
 constexpr std::uint32_t residue_share_max = 8;  // one eighth
 
+std::uint64_t resident_pages(const Observation& seen) noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t pages : seen.resident) sum += pages;
+  return sum;
+}
+
 std::uint32_t saturated(std::uint64_t value) noexcept {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
 }
@@ -42,6 +48,16 @@ void AccessBits::follow(std::span<const AddressRange> ranges, const LayoutLimits
   region_size_ = std::max(region_size_, choose_region_size(ranges, limits));
   relayout(ranges);
   CXLTIER_CHECK_SLOW(is_valid());
+}
+
+// A full region may lose pages later and get them back: from where is then as it was.
+void AccessBits::grow(Growth growth) noexcept {
+  growth_ = growth;
+  for (SensedRegion& region : live()) {
+    const bool heap = region.origin == SensedRegion::Origin::heap;
+    const bool grows = growth == Growth::local || !region.full;
+    if (heap && grows && region.growth != growth) split(region);
+  }
 }
 
 // Writes a new layout into the spare storage, in order of address.
@@ -83,7 +99,7 @@ void AccessBits::relayout(std::span<const AddressRange> ranges) noexcept {
     AddressRange cut;
     while (!layout.full() && cut_regions({&heap, 1}, region_size_, {&cut, 1}) == 1) {
       heap.begin = cut.end;
-      const SensedRegion* fresh = layout.add(cut, SensedRegion::Origin::heap);
+      SensedRegion* fresh = layout.add(cut, SensedRegion::Origin::heap);
       if (fresh != nullptr) split(*fresh);
     }
   }
@@ -94,11 +110,12 @@ void AccessBits::relayout(std::span<const AddressRange> ranges) noexcept {
 
 // Gives a region the policy that makes it a VMA of its own, unless the application chose one.  A
 // refusal (too many VMAs) is no error: the region is then seen as not whole.
-void AccessBits::split(const SensedRegion& region) noexcept {
+void AccessBits::split(SensedRegion& region) noexcept {
+  region.growth = growth_;
   const Result<PolicyOwner> owner = seams_.policy.owner_of(region.range.begin);
   if (!owner.ok() || owner.value() == PolicyOwner::application) return;
   const bool odd = (region.range.begin / region_size_.count) % 2 != 0;
-  const RangePolicy policy = odd ? RangePolicy::all_nodes : RangePolicy::local;
+  const RangePolicy policy = range_policy(growth_, odd ? Turn::odd : Turn::even);
   (void)timer_.time([&] { return seams_.policy.bind(region.range, policy); });
 }
 
@@ -149,7 +166,10 @@ Result<std::size_t> AccessBits::read(const NodeTiers& tiers, std::span<Observati
   for (std::size_t i = 0; i < count_; ++i) out[i] = observation_of(regions_[i]);
   const Result<Done> read = read_numa_maps(tiers, out.first(count_));
   if (!read.ok()) return Error{read.error()};
-  for (std::size_t i = 0; i < count_; ++i) fit_to_window(regions_[i], out[i]);
+  for (std::size_t i = 0; i < count_; ++i) {
+    regions_[i].full = resident_pages(out[i]) >= out[i].page_count;
+    fit_to_window(regions_[i], out[i]);
+  }
   return drop_hands_off(out.first(count_));
 }
 
@@ -175,8 +195,7 @@ void AccessBits::fit_to_window(SensedRegion& region, Observation& seen) noexcept
   const bool heap = region.origin == SensedRegion::Origin::heap;
   region.clear = heap && untouched && seen.visibility == Visibility::seen;
   if (!region.left || seen.touched_pages == 0) return;
-  std::uint64_t resident = 0;
-  for (const std::uint32_t pages : seen.resident) resident += pages;
+  const std::uint64_t resident = resident_pages(seen);
   const double touched = seen.touched_pages;
   const double others =
       static_cast<double>(std::max<std::uint64_t>(resident, seen.touched_pages)) - touched;

@@ -70,6 +70,8 @@ struct SensedRegion {
   bool clear = false;               // no bit was set at the last read
   bool left = false;                // its bits were not cleared for this window
   bool application_policy = false;  // at the last read: the program placed it, hands off
+  bool full = false;                // at the last read: every page was there
+  Growth growth = Growth::local;    // the policy that it was given
 };
 
 // Mappings beside the heap that are small enough to be regions as they are.
@@ -101,6 +103,9 @@ class AccessBits {
   // pre: `ranges` sorted and disjoint, fewer than limits.regions_max
   void follow(std::span<const AddressRange> ranges, const LayoutLimits& limits) noexcept;
 
+  // Where pages that regions lack shall come from, now and in regions to come.
+  void grow(Growth growth) noexcept;
+
   // Clears the access bits, in steps of at most 64 MiB: of every region, or of those only that the
   // last read saw touched.
   // pre: not `touched` if read_residue() follows, which takes what is left in a region for foreign
@@ -129,7 +134,7 @@ class AccessBits {
 
   [[nodiscard]] std::span<SensedRegion> live() const noexcept { return regions_.first(count_); }
   void relayout(std::span<const AddressRange> ranges) noexcept;
-  void split(const SensedRegion& region) noexcept;
+  void split(SensedRegion& region) noexcept;
   void note_value(const VmaLine& vma, const SensedRegion* region, const SmapsValue& value) noexcept;
   void note_beside(AddressRange vma, std::uint64_t resident_kib) noexcept;
   void cool_run(std::size_t first, std::size_t last) noexcept;
@@ -150,6 +155,7 @@ class AccessBits {
   std::size_t beside_count_ = 0;
   Bytes page_size_;
   Bytes region_size_{};
+  Growth growth_ = Growth::local;
   Nanoseconds cooled_at_{};  // begin of the window
   Nanoseconds read_at_{};    // its end, at the last read
   Nanoseconds window_{};

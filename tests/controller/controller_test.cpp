@@ -106,6 +106,38 @@ TEST(Controller, ComesBackUnderTheLimitAndTellsHowFarItWasOver) {
   EXPECT_EQ(on.process.published().tiers[0].limit_pages, ControlledProcess::pages / 4);
 }
 
+// A program that goes on growing: what it writes far beyond its limit comes from CXL right away
+// instead of being moved there, and back under the limit it grows on DRAM again.
+TEST(Controller, LetsAProgramFarOverItsLimitGrowOnCxl) {
+  ControlledProcess on(quarter);
+  for (auto& [address, page] : on.process.pages()) page.node = 0;
+  const AddressRange more{ControlledProcess::address(ControlledProcess::pages),
+                          ControlledProcess::address(2 * ControlledProcess::pages)};
+  on.process.map(more);
+  on.run(2);  // sees how far it is over, and gives its pages to come their policy
+  ASSERT_GT(on.process.pages_on(0), ControlledProcess::pages / 4 * 17 / 16);
+  const std::uint64_t before = on.process.pages_on(2);
+  for (std::uintptr_t at = more.begin; at < more.begin + more.size() / 2; at += page_bytes) {
+    on.process.touch(at);
+  }
+  EXPECT_EQ(on.process.pages_on(2) - before, ControlledProcess::pages / 2);
+
+  while (on.process.pages_on(0) > ControlledProcess::pages / 4) on.run(1);
+  on.run(2);  // sees that, then acts on it
+  on.process.touch(more.end - page_bytes);
+  EXPECT_EQ(on.process.pages()[more.end - page_bytes].node, 0);
+}
+
+TEST(Controller, FirstTouchIsLeftAloneOverItsLimit) {
+  ControlledProcess on(quarter, PolicyKind::first_touch);
+  for (auto& [address, page] : on.process.pages()) page.node = 0;
+  const std::uintptr_t more = ControlledProcess::address(ControlledProcess::pages);
+  on.process.map({more, more + page_bytes});
+  on.run(2);
+  on.process.touch(more);
+  EXPECT_EQ(on.process.pages()[more].node, 0);
+}
+
 TEST(Controller, CountsWhatTheKernelRefuses) {
   ControlledProcess on(quarter);
   for (std::uint64_t i = 0; i < ControlledProcess::hot_pages; i += 2) {

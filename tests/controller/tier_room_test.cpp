@@ -96,5 +96,20 @@ TEST_F(TierRoomTest, IgnoresNodesThatAreNoTier) {
   EXPECT_EQ(room().node_count, 2u);
 }
 
+TEST_F(TierRoomTest, GrowsOnTiersSlowerThanTheLimitedOnes) {
+  const auto from = [&] { return slower_from(caps_of(settings, machine, tiers), tiers); };
+  EXPECT_EQ(from(), 3u);  // no limit: nowhere
+  settings.limit_cxl = Bytes{4096};
+  EXPECT_EQ(from(), 3u);  // the slowest has nothing slower
+  settings.limit_dram = Bytes{4096};
+  EXPECT_EQ(from(), 2u);
+  NodeSet cxl;
+  cxl.insert(NodeId{2});
+  EXPECT_EQ(slower_nodes(caps_of(settings, machine, tiers), machine, tiers), cxl);
+  settings = {};
+  settings.limit_tier[0] = Bytes{4096};
+  EXPECT_EQ(from(), 1u);
+}
+
 }  // namespace
 }  // namespace cxltier

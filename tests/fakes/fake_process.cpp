@@ -24,8 +24,16 @@ FakeProcess::FakeProcess()
 void FakeProcess::touch(std::uintptr_t address, int node_if_new) {
   const std::uintptr_t page = address / page_bytes * page_bytes;
   const auto [it, is_new] = pages_.try_emplace(page);
-  if (is_new) it->second.node = node_if_new;
+  if (is_new) it->second.node = grows_slower(page) ? 2 : node_if_new;
   it->second.touched = true;
+}
+
+bool FakeProcess::grows_slower(std::uintptr_t page) const {
+  const auto after = bound_.upper_bound(page);
+  if (after == bound_.begin()) return false;
+  const Vma& vma = std::prev(after)->second;
+  const bool slower = vma.policy == RangePolicy::slower || vma.policy == RangePolicy::slower_fixed;
+  return slower && vma.range.contains(page);
 }
 
 std::uint64_t FakeProcess::pages_on(int node) const {
@@ -119,10 +127,12 @@ std::string FakeProcess::numa_maps_text() const {
          it != pages_.end() && it->first < vma.range.end; ++it) {
       ++on[static_cast<std::size_t>(it->second.node)];
     }
-    const char* policy = application_bound                  ? "bind:0"
-                         : !vma.bound                       ? "default"
-                         : vma.policy == RangePolicy::local ? "local"
-                                                            : "prefer (many):0-2";
+    const char* policy = application_bound                      ? "bind:0"
+                         : !vma.bound                           ? "default"
+                         : vma.policy == RangePolicy::local     ? "local"
+                         : vma.policy == RangePolicy::all_nodes ? "prefer (many):0-2"
+                         : vma.policy == RangePolicy::slower    ? "prefer (many):2"
+                                                                : "prefer (many)=static:2";
     char head[64];
     std::snprintf(head, sizeof head, "%lx %s", vma.range.begin, policy);
     text += head;

@@ -129,6 +129,7 @@ class FakeProcess final : public MemoryPolicy,
   };
 
   bool call_fails();
+  [[nodiscard]] bool grows_slower(std::uintptr_t page) const;
   [[nodiscard]] std::vector<Vma> vmas() const;
   [[nodiscard]] std::string smaps_text() const;
   [[nodiscard]] std::string numa_maps_text() const;

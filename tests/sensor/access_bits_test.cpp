@@ -66,6 +66,38 @@ TEST_F(AccessBitsTest, SeesWhatWasTouchedSinceTheLastCool) {
   EXPECT_EQ(observed[1].page_count, 128u);
 }
 
+// Full regions keep their policy: nothing is missing there.
+TEST_F(AccessBitsTest, LetsWhatIsMissingComeFromSlowerTiers) {
+  touch(0, 128);
+  touch(1, 30);
+  read();
+
+  sensor.grow(Growth::slower);
+  touch(1, 128);
+  touch(2, 128);
+  const auto observed = read();
+
+  EXPECT_EQ(observed[0].resident[0], 128u);
+  EXPECT_EQ(observed[1].resident[0], 30u);
+  EXPECT_EQ(observed[1].resident[1], 98u);
+  EXPECT_EQ(observed[2].resident[1], 128u);
+  EXPECT_EQ(process.vma_count(), 4u);  // still one each
+
+  sensor.grow(Growth::local);
+  touch(3, 128);
+  EXPECT_EQ(read()[3].resident[0], 128u);
+  EXPECT_EQ(process.vma_count(), 4u);
+}
+
+TEST_F(AccessBitsTest, LetsNewRegionsComeFromSlowerTiers) {
+  sensor.grow(Growth::slower);
+  const AddressRange more{base + 4 * region, base + 5 * region};
+  process.map(more);
+  sensor.follow(std::vector{heap[0], more}, limits);
+  touch(4, 128);
+  EXPECT_EQ(read()[4].resident[1], 128u);
+}
+
 TEST_F(AccessBitsTest, KnowsNothingOfARegionThatWasNeverCooled) {
   touch(0, 10);
   EXPECT_EQ(read()[0].visibility, Visibility::unknown);
